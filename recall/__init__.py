@@ -1,0 +1,1 @@
+"""The thinking: text, embedding, recall, remembering, learning."""

@@ -1,0 +1,1 @@
+"""The sample knowledge graph: tables of facts and their loader."""

@@ -1,0 +1,1 @@
+"""The doors: HTTP, command line, page, MCP. No logic lives here."""
