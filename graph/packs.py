@@ -1,0 +1,241 @@
+"""Packs of verbs: what they are, how they are found and ordered, and the one dispatcher behind every door.
+
+A distribution adds a pack by the entry-point group `palimpsest.packs`, whose entry names a `Pack`. The dispatcher takes a
+verb's name and a mapping (decoded JSON), validates, runs the handler and gives back a mapping: HTTP, MCP, the command line
+and Python all call it, so all refuse the same things in the same words.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import entry_points
+from typing import Any, Literal, Protocol
+
+from marshmallow import Schema, ValidationError
+
+from graph.errors import NotFound, PackError, StoreTimeout, ValidationFailed
+from graph.store import Space, Store
+
+GROUP = "palimpsest.packs"
+NAMESPACE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+DEFAULT_NAMESPACE = "default"
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Indexer(Protocol):
+    """What turns texts into what the indexes hold; `recall.index` is the one that ships."""
+
+    def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Index properties of each text, ready for the statements of `cypher/note/` (see `recall.index.Indexer.index`)."""
+
+    def mentions(self, contents: Sequence[str]) -> list[list[dict[str, str]]]:
+        """Entities that each text names by their form: name and name_key."""
+
+    def search(self, query: str) -> str | None:
+        """The full-text query for free text; None where nothing in it can be searched."""
+
+    def name_key(self, name: str) -> str:
+        """The form under which a name is looked up."""
+
+
+@dataclass(kw_only=True)
+class Runtime:
+    """What every pack works with. `states` holds, by pack, what its `open` returned."""
+
+    store: Store
+    indexer: Indexer
+    options: Mapping[str, Any] = field(default_factory=dict)
+    states: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """Who calls, in which namespace, and until when. `state` is what the verb's pack opened."""
+
+    space: Space
+    runtime: Runtime
+    state: Any
+    actor: str | None = None
+    request_id: str | None = None
+    deadline: float | None = None  # time.monotonic(), None: no limit
+
+    @property
+    def indexer(self) -> Indexer:
+        return self.runtime.indexer
+
+    def left_s(self, most: float) -> float:
+        """Seconds that a statement may still take: `most`, or less where the deadline is nearer. Raises StoreTimeout."""
+        if self.deadline is None:
+            return most
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise StoreTimeout("the request's deadline is past")
+        return min(most, left)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A handler's result: the body, and whether something new was stored (HTTP says 201 then, else 200)."""
+
+    body: Mapping[str, Any]
+    created: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verb:
+    """One thing that can be asked for.
+
+    illocution: `assertive` tells, `commissive` keeps something, `directive` has something done.
+    visibility: a `subhandler` can be called by its name, and is in no catalog.
+    request, response: marshmallow schemas; the request's `load` gives what the handler takes.
+    role: the least that a key needs.
+    """
+
+    name: str
+    illocution: Literal["assertive", "commissive", "directive"]
+    request: Schema
+    response: Schema
+    handler: Callable[[Call, Any], Answer]
+    visibility: Literal["verb", "subhandler"] = "verb"
+    role: Literal["read", "write", "admin"] = "read"
+
+    @property
+    def summary(self) -> str:
+        """The first line of the handler's docstring."""
+        return (self.handler.__doc__ or self.name).strip().splitlines()[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pack:
+    """A set of verbs. `open` is called once, after the packs it requires are open; its result is the verbs' `state`."""
+
+    name: str
+    verbs: tuple[Verb, ...]
+    requires: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    open: Callable[[Runtime], Any] = lambda runtime: None
+    close: Callable[[Any], None] = lambda state: None
+
+
+def installed() -> list[Pack]:
+    """The packs that installed distributions declare. Raises PackError for one that can't be loaded."""
+    found = []
+    for entry in entry_points(group=GROUP):
+        try:
+            pack = entry.load()
+        except Exception as error:
+            raise PackError(f"pack {entry.name} ({entry.value}) can't be loaded: {error}") from error
+        if not isinstance(pack, Pack):
+            raise PackError(f"pack {entry.name} ({entry.value}) is a {type(pack).__name__}, not a graph.packs.Pack")
+        found.append(pack)
+    return found
+
+
+def ordered(packs: Iterable[Pack]) -> list[Pack]:
+    """Each pack after those it requires. Raises PackError for a doubled, missing or circular one, or a wrong verb name."""
+    by_name: dict[str, Pack] = {}
+    for pack in packs:
+        if pack.name in by_name:
+            raise PackError(f"two packs are named {pack.name}")
+        for verb in pack.verbs:
+            owner, _, action = verb.name.partition(".")
+            if owner != pack.name or not _NAME.fullmatch(action):
+                raise PackError(f"pack {pack.name}: a verb can't be named {verb.name!r}")
+        by_name[pack.name] = pack
+    for pack in by_name.values():
+        if missing := sorted(set(pack.requires) - by_name.keys()):
+            raise PackError(f"pack {pack.name} requires {', '.join(missing)}, which is not installed")
+    sorter = TopologicalSorter({name: sorted(by_name[name].requires) for name in sorted(by_name)})
+    try:
+        return [by_name[name] for name in sorter.static_order()]
+    except CycleError as error:
+        raise PackError(f"packs require each other in a circle: {' -> '.join(error.args[1])}") from error
+
+
+class Dispatcher:
+    """Every verb of the opened packs, by name."""
+
+    def __init__(self, runtime: Runtime, packs: Iterable[Pack]):
+        self.runtime = runtime
+        self.packs = ordered(packs)
+        self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
+        for pack in self.packs:
+            runtime.states[pack.name] = pack.open(runtime)
+
+    def close(self) -> None:
+        for pack in reversed(self.packs):
+            pack.close(self.runtime.states.pop(pack.name, None))
+
+    def verbs(self) -> list[Verb]:
+        """The public ones, by name."""
+        return [verb for _, (verb, _) in sorted(self._verbs.items()) if verb.visibility == "verb"]
+
+    def find(self, name: str) -> Verb:
+        """Raises NotFound."""
+        if name not in self._verbs:
+            raise NotFound(f"no verb {name}")
+        return self._verbs[name][0]
+
+    def every(self) -> list[Verb]:
+        """Public verbs and subhandlers, by name."""
+        return [verb for _, (verb, _) in sorted(self._verbs.items())]
+
+    def call(
+        self,
+        name: str,
+        body: Mapping[str, Any],
+        *,
+        ns: str = DEFAULT_NAMESPACE,
+        actor: str | None = None,
+        request_id: str | None = None,
+        deadline_s: float | None = None,
+    ) -> Answer:
+        """Validates `body`, runs the verb, and gives its answer in the response schema's form.
+
+        ns: 1 to 128 of `[A-Za-z0-9._:-]`.  deadline_s: seconds from now.  Raises RequestError, StoreError.
+        """
+        verb = self.find(name)
+        pack = self._verbs[name][1]
+        call = Call(
+            space=self.runtime.store.within(checked_namespace(ns)),
+            runtime=self.runtime,
+            state=self.runtime.states[pack.name],
+            actor=actor,
+            request_id=request_id,
+            deadline=None if deadline_s is None else time.monotonic() + deadline_s,
+        )
+        answer = verb.handler(call, validated(verb.request, body))
+        return Answer(verb.response.dump(answer.body), answer.created)
+
+
+def checked_namespace(ns: str) -> str:
+    """`ns`, if it is one. Raises ValidationFailed."""
+    if not NAMESPACE.fullmatch(ns):
+        raise ValidationFailed.of("namespace", "must be 1 to 128 of A-Z a-z 0-9 . _ : -")
+    return ns
+
+
+def validated(schema: Schema, body: Any) -> Any:
+    """What `schema` makes of `body`. Raises ValidationFailed with every fault, each by its dotted field."""
+    if not isinstance(body, Mapping):
+        raise ValidationFailed.of("", f"must be a JSON object, not {type(body).__name__}")
+    try:
+        return schema.load(body)
+    except ValidationError as error:
+        raise ValidationFailed(list(_flat(error.messages, ""))) from error
+
+
+def _flat(messages: Any, path: str) -> Iterable[dict[str, str]]:
+    if isinstance(messages, Mapping):
+        for name, inner in messages.items():
+            part = "" if name == "_schema" else str(name)
+            yield from _flat(inner, ".".join(piece for piece in (path, part) if piece))
+    elif isinstance(messages, list | tuple):
+        for inner in messages:
+            yield from _flat(inner, path)
+    else:
+        yield {"field": path, "message": str(messages)}
