@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import entry_points
 from typing import Any, Literal, Protocol
@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 from marshmallow import Schema, ValidationError
 
 from graph.errors import NotFound, PackError, StoreTimeout, ValidationFailed
+from graph.ontology import LABEL_OF_KIND
 from graph.store import Space, Store
 
 GROUP = "palimpsest.packs"
@@ -27,28 +28,26 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Indexer(Protocol):
-    """What turns texts into what the indexes hold; `recall.index` is the one that ships."""
+    """What turns texts into what the indexes hold; `recall.index.Indexer` is the one that ships."""
 
     def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Index properties of each text, ready for the statements of `cypher/note/` (see `recall.index.Indexer.index`)."""
+        """`properties`, `embedding` and `passages` of each text; `extra` holds words beside it (a neuron's triggers)."""
 
-    def mentions(self, contents: Sequence[str]) -> list[list[dict[str, str]]]:
-        """Entities that each text names by their form: name and name_key."""
+    def entity(self, name: str) -> dict[str, str]:
+        """`name_key`, under which a name is looked up, and `terms`, by which it is searched."""
 
-    def search(self, query: str) -> str | None:
-        """The full-text query for free text; None where nothing in it can be searched."""
-
-    def name_key(self, name: str) -> str:
-        """The form under which a name is looked up."""
+    def search(self, ns: str, query: str) -> str | None:
+        """The full-text query for free text in a namespace; None where nothing in it can be searched."""
 
 
 @dataclass(kw_only=True)
 class Runtime:
-    """What every pack works with. `states` holds, by pack, what its `open` returned."""
+    """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned."""
 
     store: Store
     indexer: Indexer
     options: Mapping[str, Any] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=lambda: dict(LABEL_OF_KIND))
     states: dict[str, Any] = field(default_factory=dict)
 
 
@@ -66,6 +65,10 @@ class Call:
     @property
     def indexer(self) -> Indexer:
         return self.runtime.indexer
+
+    def until(self, deadline: float) -> Call:
+        """The same call with another deadline."""
+        return replace(self, deadline=deadline)
 
     def left_s(self, most: float) -> float:
         """Seconds that a statement may still take: `most`, or less where the deadline is nearer. Raises StoreTimeout."""
@@ -117,8 +120,8 @@ class Pack:
     verbs: tuple[Verb, ...]
     requires: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    open: Callable[[Runtime], Any] = lambda runtime: None
-    close: Callable[[Any], None] = lambda state: None
+    open: Callable[[Runtime], Any] = lambda _runtime: None
+    close: Callable[[Any], None] = lambda _state: None
 
 
 def installed() -> list[Pack]:
@@ -163,6 +166,8 @@ class Dispatcher:
         self.runtime = runtime
         self.packs = ordered(packs)
         self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
+        registered = {kind: "Note" for pack in self.packs for kind in pack.kinds}
+        runtime.kinds = dict(runtime.kinds) | registered
         for pack in self.packs:
             runtime.states[pack.name] = pack.open(runtime)
 

@@ -24,6 +24,8 @@ from neo4j.exceptions import (
     TransientError,
 )
 
+from neo4j.vector import Vector
+
 from graph.errors import (
     PalimpsestError,
     StatementError,
@@ -36,8 +38,13 @@ from graph.statements import Statement, load
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 RETRY_S = 5.0  # how long a read or a write is tried again after a passing error
+
+
+def vector(values: Any) -> Any:
+    """A float32 array as the driver sends it fastest: one packed value, three times as fast as a list."""
+    return Vector.from_numpy(values)
 
 
 class Connection(Protocol):

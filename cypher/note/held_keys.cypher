@@ -1,0 +1,7 @@
+// Who holds these keys.
+// params: ns: string, keys: list<map>
+// returns: kind: string, key: string, id: string, content_hash: string
+// needs: recallable_key, entity_key
+UNWIND $keys AS held
+MATCH (n:Recallable|Entity {ns: $ns, kind: held.kind, key: held.key})
+RETURN n.kind AS kind, n.key AS key, n.id AS id, n.content_hash AS content_hash

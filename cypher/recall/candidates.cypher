@@ -1,0 +1,123 @@
+// Everything that may answer a query, in one round trip and one row of lists (a row a candidate would cost more than the search).
+// Legs: meaning and words of the Current layer; the same of the Superseded layer, whose hits lead to the heads of their
+// chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES).
+// What was current at $at counts: $at is the "as of" time, or one that nothing reaches. Only the first $depth hits of a leg
+// are read closely. $near, and texts that are not empty, switch the legs on; with $tagged the vector leg is exact among the
+// notes that bear the tags. No parameter is ever null: a plan is cached by the types of its parameters.
+// params: ns: string, near: boolean, embedding: vector, lucene: string, tagged: string, k: integer, k_old: integer,
+//   at: integer, now: integer, types: list<string>, kinds: list<string>, names: list<string>, strong: integer,
+//   depth: integer, history: boolean, clip: integer
+// returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
+//   old_vector_ids: list<string>, old_vector_scores: list<float>, old_text_ids: list<string>, old_text_scores: list<float>,
+//   walk_ids: list<string>, walk_paths: list<string>, hit_ids: list<string>, note_ids: list<string>, vias: list<string>,
+//   terms: list<string>, vectors: list<bytes>, passages: list<string>, contents: list<string>, clipped: list<boolean>,
+//   kinds_found: list<string>, types_found: list<string>, saliences: list<float>, decays: list<float>, created: list<integer>,
+//   superseded: list<integer>, tags: list<any>, keys: list<string>, sources: list<string>, follows: list<any>,
+//   background: integer
+// needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name
+CALL () {
+  WITH 1 AS go WHERE $near AND $tagged = ''
+  MATCH (n:Current)
+    SEARCH n IN (
+      VECTOR INDEX current_embedding FOR $embedding
+      WHERE n.ns = $ns AND n.type_key IN $types AND n.kind IN $kinds AND n.created_ts <= $at AND n.expires_ts > $now
+      LIMIT $k
+    ) SCORE AS score
+  RETURN collect(n) AS vector_hits, collect(score) AS vector_scores
+}
+CALL () {
+  WITH 1 AS go WHERE $near AND $tagged <> ''
+  CALL db.index.fulltext.queryNodes('current_text', $tagged, {limit: 10000}) YIELD node
+  WITH node, vector.similarity.cosine(node.embedding, $embedding) AS score WHERE score IS NOT NULL
+  ORDER BY score DESC LIMIT $k
+  RETURN collect(node) AS tagged_hits, collect(score) AS tagged_scores
+}
+CALL () {
+  WITH 1 AS go WHERE $lucene <> ''
+  CALL db.index.fulltext.queryNodes('current_text', $lucene, {limit: $k}) YIELD node, score
+  RETURN collect(node) AS text_hits, collect(score) AS text_scores
+}
+CALL () {
+  WITH 1 AS go WHERE $near AND $tagged = ''
+  MATCH (n:Superseded)
+    SEARCH n IN (
+      VECTOR INDEX superseded_embedding FOR $embedding
+      WHERE n.ns = $ns AND n.type_key IN $types AND n.kind IN $kinds AND n.created_ts <= $at AND n.expires_ts > $now
+      LIMIT $k_old
+    ) SCORE AS score
+  RETURN collect(n) AS old_vector_hits, collect(score) AS old_vector_scores
+}
+CALL () {
+  WITH 1 AS go WHERE $lucene <> ''
+  CALL db.index.fulltext.queryNodes('superseded_text', $lucene, {limit: $k_old}) YIELD node, score
+  RETURN collect(node) AS old_text_hits, collect(score) AS old_text_scores
+}
+CALL () {
+  UNWIND $names AS name
+  MATCH (e:Entity {ns: $ns, name_key: name})
+  USING INDEX e:Entity(ns, name_key, kind)
+  WHERE NOT e:Deleted AND e.kind IS NOT NULL
+  WITH DISTINCT e LIMIT 16
+  CALL (e) {
+    MATCH (e)-[r]-(x:Recallable|Entity)
+    WHERE x.ns = $ns AND NOT x:Deleted AND NOT type(r) IN ['SUPERSEDES', 'HAS_PASSAGE']
+    RETURN x, e.content + ' ' + toLower(type(r)) AS path LIMIT 200
+    UNION
+    MATCH (e)-[r]-(m:Entity)-[s]-(x:Recallable)
+    WHERE m.ns = $ns AND x.ns = $ns AND NOT x:Deleted AND NOT m:Deleted AND NOT type(s) IN ['SUPERSEDES', 'HAS_PASSAGE']
+    RETURN x, e.content + ' ' + toLower(type(r)) + ' ' + m.content + ' ' + toLower(type(s)) AS path LIMIT 100
+  }
+  WITH x, path WHERE x:Recallable AND x.type_key IN $types AND x.kind IN $kinds AND x.created_ts <= $at AND x.expires_ts > $now
+    AND $tagged = ''
+  WITH x, min(path) AS path, CASE WHEN $near THEN vector.similarity.cosine(x.embedding, $embedding) ELSE 0.0 END AS score
+  ORDER BY score DESC, x.id LIMIT 60
+  RETURN collect(x) AS named_hits, collect(path) AS named_paths
+}
+WITH *, vector_hits + tagged_hits AS near_hits, vector_scores + tagged_scores AS near_scores
+CALL (near_hits, text_hits) {
+  UNWIND near_hits[..$strong] + text_hits[..$strong] AS hit
+  WITH DISTINCT CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS note
+  MATCH (note)-[r:FOLLOWS|ASSOCIATES]-(x:Recallable)
+  WHERE x.ns = $ns AND x.type_key IN $types AND x.kind IN $kinds AND x.created_ts <= $at AND x.expires_ts > $now
+    AND NOT x:Deleted AND $tagged = ''
+  WITH x, min(note.id + ' ' + toLower(type(r))) AS path LIMIT 100
+  RETURN collect(x) AS beside_hits, collect(path) AS beside_paths
+}
+WITH *, named_hits + beside_hits AS walk_hits
+CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
+  UNWIND near_hits[..$depth] + text_hits[..$depth] + old_vector_hits + old_text_hits + walk_hits AS hit
+  WITH DISTINCT hit
+  WITH hit, CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS own
+  WITH hit, own, own.superseded_ts <= $at
+    OR EXISTS { (own)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $at } AS gone
+  CALL (own, gone) {
+    WITH own, gone WHERE NOT gone OR $history
+    RETURN own AS note, '' AS via
+    UNION
+    WITH own, gone WHERE gone
+    MATCH path = (head)-[:SUPERSEDES*1..32]->(own)
+    WHERE head.created_ts <= $at AND head.superseded_ts > $at AND head.expires_ts > $now
+      AND all(n IN nodes(path) WHERE n.ns = $ns AND NOT n:Deleted)
+      AND NOT EXISTS { (head)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $at }
+      AND head.type_key IN $types AND head.kind IN $kinds AND $tagged = ''
+    RETURN DISTINCT head AS note, own.id AS via LIMIT 50
+  }
+  WITH hit, own, note, via LIMIT 1200
+  RETURN collect(hit.id) AS hit_ids, collect(note.id) AS note_ids, collect(via) AS vias,
+         collect(coalesce(hit.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
+         collect(CASE WHEN via <> '' THEN left(own.content, 200) WHEN hit:Passage THEN hit.content ELSE '' END) AS passages,
+         collect(left(note.content, $clip)) AS contents, collect(size(note.content) > $clip) AS clipped,
+         collect(note.kind) AS kinds_found, collect(note.type_key) AS types_found,
+         collect(note.salience) AS saliences, collect(note.decay_factor) AS decays, collect(note.created_ts) AS created,
+         collect(note.superseded_ts) AS superseded, collect(coalesce(note.tags, [])) AS tags,
+         collect(coalesce(note.key, '')) AS keys, collect(coalesce(note.source, '')) AS sources,
+         collect(COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 }) AS follows
+}
+OPTIONAL MATCH (space:Namespace {name: $ns})
+RETURN [n IN near_hits | n.id] AS vector_ids, near_scores AS vector_scores,
+       [n IN text_hits | n.id] AS text_ids, text_scores,
+       [n IN old_vector_hits | n.id] AS old_vector_ids, old_vector_scores,
+       [n IN old_text_hits | n.id] AS old_text_ids, old_text_scores,
+       [n IN walk_hits | n.id] AS walk_ids, named_paths + beside_paths AS walk_paths,
+       hit_ids, note_ids, vias, terms, vectors, passages, contents, clipped, kinds_found, types_found, saliences, decays,
+       created, superseded, tags, keys, sources, follows, coalesce(space.background_version, 0) AS background

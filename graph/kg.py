@@ -1,0 +1,401 @@
+"""The kg pack: nodes and edges of the knowledge graph, by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph import kg_schemas as schemas
+from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, SupersessionCycle
+from graph.ontology import ENTITY_KINDS, RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
+from graph.packs import Answer, Call, Indexer, Pack, Runtime, Verb
+from graph.records import NEVER_TS, Draft, content_hash, dumped, shown, tag_token, time_key, timestamp
+from graph.store import SpaceTransaction
+from graph.writing import Stored, Writer, link
+
+HISTORY_LIMIT = 1000
+
+
+def create(call: Call, request: schemas.Create) -> Answer:
+    """Stores nodes of any kind: notes, neurons, abstractions, knowledge, entities. A known key or name gives that node."""
+    labels = [node_label(call.runtime, node, f"items.{n}." if request.many else "") for n, node in enumerate(request.nodes)]
+    drafts = drafted(call.indexer, request.nodes, labels)
+    return stored_answer(call.state.store(call.space.ns, drafts), request.many)
+
+
+def stored_answer(stored: Sequence[Stored], many: bool) -> Answer:
+    """The answer to a write: one node's id, or `results` in the order of the items."""
+    results = [{"id": one.id, "unchanged": one.unchanged} for one in stored]
+    created = any(not one.unchanged for one in stored)
+    return Answer({"results": results} if many else results[0], created=created)
+
+
+def node_label(runtime: Runtime, node: schemas.Node, place: str) -> str:
+    """The label of a new node, from its kind or given. Raises NotAllowed."""
+    kinds = runtime.kinds
+    if node.kind is None and node.label is None:
+        raise NotAllowed("say kind or label", f"{place}kind", sorted(kinds))
+    label = node.label or kinds.get(node.kind or "")
+    if label is None:
+        raise NotAllowed(f"no kind {node.kind!r}", f"{place}kind", sorted(kinds))
+    fitting = kinds_of(runtime, label)
+    if node.kind is not None and node.kind not in fitting:
+        raise NotAllowed(f"a {label} can't be of kind {node.kind!r}", f"{place}kind", sorted(fitting))
+    if label != "Neuron" and (node.triggers or node.importance is not None):
+        raise NotAllowed("only a neuron has triggers and importance", f"{place}triggers")
+    return label
+
+
+def kinds_of(runtime: Runtime, label: str) -> list[str]:
+    """Kinds that a node of this label may have, the usual one first."""
+    if label == "Entity":
+        return list(ENTITY_KINDS)
+    if label == "Note":
+        return [kind for kind, owner in runtime.kinds.items() if owner == "Note"]
+    return [label.lower()]
+
+
+def drafted(indexer: Indexer, nodes: Sequence[schemas.Node], labels: Sequence[str]) -> list[Draft]:
+    """Drafts with their index properties, all texts embedded in one go."""
+    recallable = [node for node, label in zip(nodes, labels, strict=True) if label != "Entity"]
+    indexed = iter(indexer.index([node.content for node in recallable], [" ".join(node.triggers) for node in recallable]))
+    return [
+        _entity(indexer, node) if label == "Entity" else _recallable(indexer, node, label, next(indexed))
+        for node, label in zip(nodes, labels, strict=True)
+    ]
+
+
+def _entity(indexer: Indexer, node: schemas.Node) -> Draft:
+    properties = indexer.entity(node.content)
+    return Draft(
+        label="Entity",
+        indexed={"properties": properties, "embedding": None, "passages": []},
+        **{"kind": node.kind or "concept"} | _common(indexer, node),
+    )
+
+
+def _recallable(indexer: Indexer, node: schemas.Node, label: str, indexed: Mapping[str, Any]) -> Draft:
+    neuron = {"triggers": list(node.triggers), "importance": 0.5 if node.importance is None else node.importance}
+    return Draft(
+        label=label,
+        indexed=indexed,
+        memory_type=node.memory_type or ("associative" if label == "Neuron" else None),
+        salience=node.salience,
+        decay_factor=node.decay_factor,
+        own=neuron if label == "Neuron" else {},
+        **{"kind": node.kind or ("memory" if label == "Note" else label.lower())} | _common(indexer, node),
+    )
+
+
+def _common(indexer: Indexer, node: schemas.Node) -> dict[str, Any]:
+    """What drafts of every label have in common."""
+    return {
+        "content": node.content,
+        "created_at": node.created_at,
+        "expires_at": node.expires_at,
+        "tags": node.tags,
+        "source": node.source,
+        "key": node.key,
+        "properties": node.properties,
+        "supersedes": node.supersedes,
+        "source_id": node.source_id,
+        "follows": node.follows,
+        "entities": [indexer.entity(name) | {"name": name} for name in node.entities],
+    }
+
+
+def get(call: Call, request: schemas.ById) -> Answer:
+    """One node's fields, the free ones under `properties`."""
+    row = call.space.one("note.get", id=request.id)
+    if row is None:
+        raise NotFound(f"no node {request.id!r} here", "id")
+    return Answer(shown(row["node"], row["labels"], superseded_by=row["superseded_by"]))
+
+
+def update(call: Call, request: schemas.Update) -> Answer:
+    """Changes fields of one node; what is null is taken away, what is not named stays."""
+    row = call.space.one("note.get", id=request.id)
+    if row is None:
+        raise NotFound(f"no node {request.id!r} here", "id")
+    changes = _changes(request.changes)
+    fresh: Mapping[str, Any] | None = None
+    if "Entity" in row["labels"]:
+        if content := request.changes.get("content"):
+            changes |= call.indexer.entity(content)
+    elif request.changes.keys() & {"content", "memory_type", "tags", "expires_at", "triggers"}:
+        node = dict(row["node"]) | request.changes
+        fresh = call.indexer.index([node["content"]], [" ".join(node.get("triggers") or ())])[0]
+        changes |= {"terms": None, "vector": None} | dict(fresh["properties"])
+
+    def work(tx: SpaceTransaction) -> None:
+        tx.rows("note.update", id=request.id, changes=changes)
+        if fresh is not None:
+            filters = _filters(dict(row["node"]) | changes)
+            passages = [
+                {"properties": filters | dict(p["properties"]), "embedding": p["embedding"]} for p in fresh["passages"]
+            ]
+            tx.rows("note.reindex", id=request.id, embedding=fresh["embedding"], passages=passages)
+
+    try:
+        call.space.write(work)
+    except StoreConflict as error:
+        holders = call.space.rows("note.held_keys", keys=[{"kind": row["node"]["kind"], "key": changes.get("key")}])
+        if not holders:
+            raise
+        raise KeyInUse(f"key: {changes['key']!r} is held by {holders[0]['id']}", holders[0]["id"]) from error
+    return get(call, schemas.ById(id=request.id))
+
+
+def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored properties for the fields given to kg.update."""
+    changes: dict[str, Any] = {name: value for name, value in given.items() if name != "properties"}
+    changes["updated_at"] = dt.datetime.now(dt.UTC)
+    if "content" in given:
+        changes["content_hash"] = content_hash(given["content"])
+    if "properties" in given:
+        changes["properties_json"] = dumped(given["properties"])
+    if "memory_type" in given:
+        changes["type_key"] = given["memory_type"] or UNTYPED
+    if "tags" in given:
+        changes["tag_key"] = " ".join(tag_token(tag) for tag in given["tags"])
+    if "expires_at" in given:
+        expires_ts = timestamp(given["expires_at"]) if given["expires_at"] else NEVER_TS
+        changes |= {"expires_ts": expires_ts, "expires_key": time_key(expires_ts)}
+    return changes
+
+
+def _filters(node: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("kind", "type_key", "tag_key", "created_ts", "created_key", "expires_ts", "expires_key")
+    return {name: node[name] for name in names}
+
+
+def delete(call: Call, request: schemas.ById) -> Answer:
+    """Takes a node out of recall; what it superseded is current again. The receipt says what went and what came back."""
+
+    def work(tx: SpaceTransaction) -> Mapping[str, Any]:
+        row = tx.one("note.delete", ids=[request.id])
+        if row is None:
+            raise NotFound(f"no node {request.id!r} here", "id")
+        layers = tx.rows("note.relabel", ids=row["older"]) if row["older"] else []
+        restored = [layer["id"] for layer in layers if layer["layer"] == "Current"]
+        return {"id": row["id"], "deleted": True, "restored": restored, "passages": row["passages"], "edges": row["edges"]}
+
+    return Answer(call.space.write(work))
+
+
+def list_nodes(call: Call, request: schemas.List) -> Answer:
+    """A page of nodes, in the order of storing; `next_cursor` asks for the next."""
+    kinds = [request.kind] if request.kind else sorted(call.runtime.kinds)
+    rows = call.space.rows(
+        "note.list", kinds=kinds, label=request.label or "", after=request.cursor or "", limit=request.limit + 1
+    )
+    page = [shown(row["node"], row["labels"]) for row in rows[: request.limit]]
+    return Answer({"results": page, "next_cursor": page[-1]["id"] if len(rows) > request.limit else None})
+
+
+def link_nodes(call: Call, request: schemas.Links) -> Answer:
+    """Draws edges; with `supersedes` the source is the newer. Drawing one again changes its weight and properties."""
+    many = request.many
+
+    def work(tx: SpaceTransaction) -> list[Mapping[str, Any]]:
+        edges = _checked(tx, request.edges, many)
+        newer = [edge for edge in edges if edge["relation"] == "supersedes"]
+        if newer:
+            tx.rows("link.lock")
+        rows = tx.rows("link.create", links=edges)
+        if newer:
+            _refuse_cycles(tx, newer)
+            tx.rows("note.relabel", ids=sorted({edge["target"] for edge in newer}))
+        return rows
+
+    rows = call.space.write(work)
+    created = any(row["created"] for row in rows)
+    return Answer({"results": rows} if many else rows[0], created=created)
+
+
+def _checked(tx: SpaceTransaction, edges: Sequence[schemas.Edge], many: bool) -> list[dict[str, Any]]:
+    """Items of `link.create`. Raises NotFound and NotAllowed, naming the item."""
+    ids = sorted({id for edge in edges for id in (edge.source, edge.target)})
+    found = {row["id"]: row for row in tx.rows("note.found", ids=ids)}
+    items = []
+    for number, edge in enumerate(edges):
+        place = f"items.{number}." if many else ""
+        for name, id in (("source", edge.source), ("target", edge.target)):
+            if id not in found:
+                raise NotFound(f"no node {id!r} here", f"{place}{name}")
+        if edge.source == edge.target:
+            raise NotAllowed("a node can't be linked to itself", f"{place}target")
+        ends = [(found[id]["label"], found[id]["kind"]) for id in (edge.source, edge.target)]
+        check(edge.relation, ends[0], ends[1], f"{place}relation")
+        source, target = edge.source, edge.target
+        if edge.relation in SYMMETRIC and target < source:
+            source, target = target, source
+        items.append(link(source, target, edge.relation, edge.weight, dumped(edge.properties)))
+    return items
+
+
+def _refuse_cycles(tx: SpaceTransaction, edges: Sequence[Mapping[str, Any]]) -> None:
+    row = tx.one("link.cycle", pairs=[{"newer": edge["source"], "older": edge["target"]} for edge in edges])
+    if row:
+        chain = [row["newer"], *row["chain"]]
+        raise SupersessionCycle(f"the chain would supersede itself: {' -> '.join(chain)}", chain)
+
+
+def unlink(call: Call, request: schemas.Edge) -> Answer:
+    """Takes one edge away; without its last `supersedes` the older node is current again."""
+    source, target = request.source, request.target
+    if request.relation in SYMMETRIC and target < source:
+        source, target = target, source
+
+    def work(tx: SpaceTransaction) -> Mapping[str, Any]:
+        row = tx.one("link.delete", links=[link(source, target, request.relation)])
+        if row is None:
+            raise NotFound(f"no edge {request.relation} from {source!r} to {target!r} here", "relation")
+        if request.relation == "supersedes":
+            tx.rows("note.relabel", ids=[target])
+        return row | {"deleted": True}
+
+    return Answer(call.space.write(work))
+
+
+def neighbors(call: Call, request: schemas.Neighbors) -> Answer:
+    """Nodes one edge away, strongest edge first."""
+    _must_live(call, request.id)
+    rows = call.space.rows("link.neighbors", id=request.id, limit=request.limit, **_walk(request))
+    return Answer(
+        {
+            "results": [
+                shown(
+                    row["node"],
+                    row["labels"],
+                    relation=row["relation"],
+                    direction="out" if row["outgoing"] else "in",
+                    weight=row["weight"],
+                )
+                for row in rows
+            ]
+        }
+    )
+
+
+def traverse(call: Call, request: schemas.Traverse) -> Answer:
+    """Nodes and edges within a few hops, nearest first."""
+    _must_live(call, request.id)
+    rows = call.space.rows("link.traverse", id=request.id, hops=request.max_hops, limit=request.limit, **_walk(request))
+    edges = {(e["source"], e["target"], e["relation"]): e for row in rows for e in row["via"]}
+    nodes = [shown(row["node"], row["labels"], distance=row["distance"]) for row in rows]
+    return Answer({"nodes": nodes, "edges": list(edges.values())})
+
+
+def _walk(request: schemas.Neighbors | schemas.Traverse) -> dict[str, Any]:
+    types = [relation_type(relation) for relation in request.relations or RELATIONS]
+    return {"types": types, "out": request.direction != "in", "in": request.direction != "out"}
+
+
+def search(call: Call, request: schemas.Search) -> Answer:
+    """Nodes whose names or words fit, best first, without any floor."""
+    lucene = call.indexer.search(call.space.ns, request.query)
+    kinds = request.kinds or sorted(call.runtime.kinds)
+    rows = call.space.rows("note.search", lucene=lucene, kinds=kinds, limit=request.limit) if lucene else []
+    return Answer({"results": [shown(row["node"], row["labels"], score=row["score"]) for row in rows]})
+
+
+def history(call: Call, request: schemas.ById) -> Answer:
+    """The whole chain of what superseded what, from any member, oldest first, forks included."""
+    rows = call.space.rows("link.history", id=request.id, limit=HISTORY_LIMIT)
+    if not rows:
+        raise NotFound(f"no node {request.id!r} here", "id")
+    return Answer({"results": [shown(row["node"], row["labels"], supersedes=row["supersedes"]) for row in rows]})
+
+
+def _must_live(call: Call, id: str) -> None:
+    if not call.space.rows("note.found", ids=[id]):
+        raise NotFound(f"no node {id!r} here", "id")
+
+
+pack = Pack(
+    name="kg",
+    open=lambda runtime: Writer(runtime.store),
+    close=lambda writer: writer.close(),
+    verbs=(
+        Verb(
+            name="kg.create",
+            illocution="commissive",
+            role="write",
+            request=schemas.CreateRequest(),
+            response=schemas.Stored(),
+            handler=create,
+        ),
+        Verb(
+            name="kg.get", illocution="assertive", request=schemas.ByIdRequest(), response=schemas.NodeAnswer(), handler=get
+        ),
+        Verb(
+            name="kg.update",
+            illocution="commissive",
+            role="write",
+            request=schemas.UpdateRequest(),
+            response=schemas.NodeAnswer(),
+            handler=update,
+        ),
+        Verb(
+            name="kg.delete",
+            illocution="directive",
+            role="write",
+            request=schemas.ByIdRequest(),
+            response=schemas.Receipt(),
+            handler=delete,
+        ),
+        Verb(
+            name="kg.list",
+            illocution="assertive",
+            request=schemas.ListRequest(),
+            response=schemas.Page(),
+            handler=list_nodes,
+        ),
+        Verb(
+            name="kg.link",
+            illocution="commissive",
+            role="write",
+            request=schemas.LinkRequest(),
+            response=schemas.Linked(),
+            handler=link_nodes,
+        ),
+        Verb(
+            name="kg.unlink",
+            illocution="directive",
+            role="write",
+            request=schemas.UnlinkRequest(),
+            response=schemas.Unlinked(),
+            handler=unlink,
+        ),
+        Verb(
+            name="kg.neighbors",
+            illocution="assertive",
+            request=schemas.NeighborsRequest(),
+            response=schemas.Found(),
+            handler=neighbors,
+        ),
+        Verb(
+            name="kg.traverse",
+            illocution="assertive",
+            request=schemas.TraverseRequest(),
+            response=schemas.Subgraph(),
+            handler=traverse,
+        ),
+        Verb(
+            name="kg.search",
+            illocution="assertive",
+            request=schemas.SearchRequest(),
+            response=schemas.Found(),
+            handler=search,
+        ),
+        Verb(
+            name="kg.history",
+            illocution="assertive",
+            request=schemas.ByIdRequest(),
+            response=schemas.Found(),
+            handler=history,
+        ),
+    ),
+)

@@ -1,0 +1,270 @@
+"""Stores drafts: keys, references, supersession and links, all in one transaction.
+
+`Writer` lets concurrent single writes share a transaction: one note a transaction is bound by the commit, a hundred in one
+cost little more. Each caller still hears of its own note only after the commit, and a faulty request fails alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict
+from graph.ontology import check, relation_type
+from graph.records import Draft, content_hash
+from graph.store import SpaceTransaction, Store, Transaction
+
+log = logging.getLogger(__name__)
+TOGETHER = 256  # drafts that share a transaction, at most
+WAITING = 10_000  # requests that may wait; past it a write is refused as Busy
+ENTITY_KIND = "concept"  # of an entity that a note names without saying what it is
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What became of one draft. `unchanged`: a node with its key and content was there already."""
+
+    id: str
+    unchanged: bool = False
+
+
+@dataclass
+class Request:
+    """Drafts that are stored together or not at all."""
+
+    ns: str
+    drafts: Sequence[Draft]
+    result: Future[list[Stored]] = field(default_factory=Future)
+
+
+class Writer:
+    """Stores requests, several to a transaction. Safe for any number of threads."""
+
+    def __init__(self, store: Store):
+        self._store = store
+        self._queue: queue.Queue[Request | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self._thread.start()
+
+    def store(self, ns: str, drafts: Sequence[Draft], timeout_s: float = 120.0) -> list[Stored]:
+        """Returns after the commit, in the order of `drafts`. Raises RequestError or StoreError; then nothing is stored."""
+        request = Request(ns, drafts)
+        try:
+            self._queue.put_nowait(request)
+        except queue.Full:
+            raise Busy("too many writes are waiting; try again") from None
+        return request.result.result(timeout_s)
+
+    def close(self) -> None:
+        """Finishes what is waiting."""
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (first := self._queue.get()) is not None:
+            batch, size = [first], len(first.drafts)
+            stop = False
+            while size < TOGETHER:
+                try:
+                    following = self._queue.get_nowait()
+                except queue.Empty:
+                    break
+                if following is None:
+                    stop = True
+                    break
+                batch.append(following)
+                size += len(following.drafts)
+            self._store_all(batch)
+            if stop:
+                return
+
+    def _store_all(self, batch: list[Request]) -> None:
+        try:
+            outcomes = self._store.write(lambda tx: store_together(tx, batch))
+        except StoreConflict as error:
+            self._one_by_one(batch, error)
+        except Exception as error:  # the thread must go on for the next callers
+            for request in batch:
+                request.result.set_exception(error)
+        else:
+            for request, outcome in zip(batch, outcomes, strict=True):
+                if isinstance(outcome, PalimpsestError):
+                    request.result.set_exception(outcome)
+                else:
+                    request.result.set_result(outcome)
+
+    def _one_by_one(self, batch: list[Request], error: StoreConflict) -> None:
+        """Another process took a key in the meantime: alone, each request sees that and gets its own answer."""
+        for request in batch:
+            for last in (False, True):
+                try:
+                    outcome = self._store.write(lambda tx, r=request: store_together(tx, [r]))[0]  # type: ignore[misc]
+                except StoreConflict as conflict:
+                    if last:
+                        request.result.set_exception(Busy(f"another write stands in the way: {conflict}"))
+                except Exception as fault:
+                    request.result.set_exception(fault)
+                    break
+                else:
+                    if isinstance(outcome, PalimpsestError):
+                        request.result.set_exception(outcome)
+                    else:
+                        request.result.set_result(outcome)
+                    break
+
+
+def store_together(tx: Transaction, batch: Sequence[Request]) -> list[list[Stored] | PalimpsestError]:
+    """One outcome a request, in order. An error raised here undoes the transaction; one returned concerns its request alone."""
+    outcomes: dict[int, list[Stored] | PalimpsestError] = {}
+    for ns in dict.fromkeys(request.ns for request in batch):
+        space = tx.within(ns)
+        mine = [request for request in batch if request.ns == ns]
+        plans = _plan(space, mine)
+        found = _create(space, [draft for plan in plans for draft in plan.new])
+        for request, plan in zip(mine, plans, strict=True):
+            if isinstance(plan.outcome, list):
+                plan.outcome = [found.get(stored.id, stored) for stored in plan.outcome]
+            outcomes[id(request)] = plan.outcome
+    return [outcomes[id(request)] for request in batch]
+
+
+@dataclass
+class _Plan:
+    outcome: list[Stored] | PalimpsestError
+    new: list[Draft] = field(default_factory=list)
+
+
+def _plan(space: SpaceTransaction, requests: Sequence[Request]) -> list[_Plan]:
+    """What each request comes to, given who holds its keys and which nodes it names."""
+    drafts = [draft for request in requests for draft in request.drafts]
+    keys = [{"kind": draft.kind, "key": draft.key} for draft in drafts if draft.key is not None]
+    ids = sorted({id for draft in drafts for _, id in draft.references})
+    held = {(row["kind"], row["key"]): row for row in space.rows("note.held_keys", keys=keys)} if keys else {}
+    found = {row["id"]: row for row in space.rows("note.found", ids=ids)} if ids else {}
+    plans = []
+    for request in requests:
+        try:
+            plan = _plan_request(request, held, found)
+        except PalimpsestError as error:
+            plan = _Plan(error)
+        else:
+            for draft in plan.new:
+                if draft.key is not None:
+                    held[draft.kind, draft.key] = {"id": draft.id, "content_hash": content_hash(draft.content)}
+        plans.append(plan)
+    return plans
+
+
+def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str, Any]) -> _Plan:
+    mine = dict(held)
+    stored, new = [], []
+    many = len(request.drafts) > 1
+    for number, draft in enumerate(request.drafts):
+        place = f"items.{number}." if many else ""
+        for name, id in draft.references:
+            if id not in found:
+                raise NotFound(f"no node {id!r} here to refer to", f"{place}{name}")
+        holder = mine.get((draft.kind, draft.key)) if draft.key is not None else None
+        if holder and holder["content_hash"] == content_hash(draft.content):
+            stored.append(Stored(holder["id"], unchanged=True))
+            continue
+        if holder and holder["id"] not in draft.supersedes:
+            raise KeyInUse(
+                f"{place}key: {draft.key!r} is held by {holder['id']} with other content; name that in supersedes to replace it",
+                holder["id"],
+            )
+        _check_links(draft, found, place)
+        if draft.key is not None:
+            mine[draft.kind, draft.key] = {"id": draft.id, "content_hash": content_hash(draft.content)}
+        stored.append(Stored(draft.id))
+        new.append(draft)
+    return _Plan(stored, new)
+
+
+def _check_links(draft: Draft, found: Mapping[str, Any], place: str) -> None:
+    own = (draft.label, draft.kind)
+    wanted = [("supersedes", id, "supersedes") for id in draft.supersedes]
+    wanted += [("annotates", draft.source_id, "source_id")] if draft.source_id else []
+    wanted += [("follows", draft.follows, "follows")] if draft.follows else []
+    for relation, id, name in wanted:
+        check(relation, own, (found[id]["label"], found[id]["kind"]), f"{place}{name}")
+
+
+def _create(space: SpaceTransaction, drafts: Sequence[Draft]) -> dict[str, Stored]:
+    """Stores drafts; returns, by the draft's id, the entities that bore the name already."""
+    if not drafts:
+        return {}
+    now = dt.datetime.now(dt.UTC)
+    space.rows("note.namespace")
+    older = list(dict.fromkeys(id for draft in drafts for id in draft.supersedes))
+    if older:
+        space.rows("note.give_key", ids=older)
+    recallable = [draft for draft in drafts if draft.label != "Entity"]
+    if recallable:
+        space.rows("note.create", items=[draft.as_item(now) for draft in recallable])
+    known = _entities(space, [draft for draft in drafts if draft.label == "Entity"], now)
+    links = [link for draft in drafts for link in draft_links(draft) if draft.id not in known]
+    links += _mention_links(space, drafts, now)
+    if links:
+        space.rows("link.create", links=links)
+    if older:
+        space.rows("note.relabel", ids=older)
+    return known
+
+
+def _entities(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime) -> dict[str, Stored]:
+    items = [{"properties": draft.as_entity(now)} for draft in drafts]
+    rows = space.rows("note.entity", items=items) if items else []
+    return {
+        draft.id: Stored(row["id"], unchanged=True) for draft, row in zip(drafts, rows, strict=True) if row["id"] != draft.id
+    }
+
+
+def draft_links(draft: Draft) -> list[dict[str, Any]]:
+    """The edges that a draft asks for, but for those to entities."""
+    links = [link(draft.id, id, "supersedes") for id in dict.fromkeys(draft.supersedes)]
+    links += [link(draft.id, draft.source_id, "annotates")] if draft.source_id else []
+    return links + ([link(draft.id, draft.follows, "follows")] if draft.follows else [])
+
+
+def link(
+    source: str, target: str, relation: str, weight: float | None = None, properties_json: str | None = None
+) -> dict[str, Any]:
+    """An item of `link.create`."""
+    return {
+        "source": source,
+        "target": target,
+        "relation": relation,
+        "type": relation_type(relation),
+        "weight": weight,
+        "properties_json": properties_json,
+    }
+
+
+def _mention_links(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime) -> list[dict[str, Any]]:
+    """MENTIONS edges to the entities that drafts name, made where they are new."""
+    named = {entity["name_key"]: entity for draft in drafts for entity in draft.entities}
+    if not named:
+        return []
+    new = [
+        Draft(
+            label="Entity",
+            kind=ENTITY_KIND,
+            content=entity["name"],
+            indexed={"properties": {"name_key": key, "terms": entity["terms"]}, "embedding": None, "passages": []},
+        )
+        for key, entity in sorted(named.items())
+    ]
+    rows = space.rows("note.entity", items=[{"properties": draft.as_entity(now)} for draft in new])
+    ids = {row["name_key"]: row["id"] for row in rows}
+    return [
+        link(draft.id, ids[key], "mentions")
+        for draft in drafts
+        for key in dict.fromkeys(entity["name_key"] for entity in draft.entities)
+    ]

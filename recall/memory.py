@@ -1,0 +1,41 @@
+"""The memory pack: remembering and recalling."""
+
+from __future__ import annotations
+
+from graph.kg_schemas import Stored
+from graph.packs import Pack, Runtime, Verb
+from recall.calibrate import shipped
+from recall.memory_schemas import RecallAnswer, RecallRequestSchema
+from recall.pipeline import Recaller, recall
+from recall.remember import RememberRequest, remember
+from recall.subhandlers import SUBHANDLERS
+
+
+def open_memory(runtime: Runtime) -> Recaller:
+    """Recall's state, with the calibration that ships."""
+    return Recaller(embedder=runtime.options["embedder"], calibration=shipped())
+
+
+pack = Pack(
+    name="memory",
+    requires=("kg",),
+    open=open_memory,
+    verbs=(
+        Verb(
+            name="memory.remember",
+            illocution="commissive",
+            role="write",
+            request=RememberRequest(),
+            response=Stored(),
+            handler=remember,
+        ),
+        Verb(
+            name="memory.recall",
+            illocution="assertive",
+            request=RecallRequestSchema(),
+            response=RecallAnswer(),
+            handler=recall,
+        ),
+        *SUBHANDLERS,
+    ),
+)

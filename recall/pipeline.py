@@ -1,0 +1,249 @@
+"""memory.recall: the stages in order. Each is a function of its inputs; only the candidates stage reads Neo4j."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.errors import StoreTimeout
+from graph.fields import shown_time
+from graph.ontology import RECALLABLE, UNTYPED
+from graph.packs import Answer, Call
+from graph.records import moment_of
+from recall.calibrate import Calibration
+from recall.candidates import Moment, candidates
+from recall.config import RecallConfig, ScoringConfig
+from recall.embed import Embedder
+from recall.fuse import fuse
+from recall.gate import abstention, gate
+from recall.hits import Hit, Pool, Query, RecallRequest
+from recall.rerank import rerank
+from recall.score import score
+from recall.serve import diversified, fitted
+from recall.text import meaningless, query_terms
+
+NEAR_FLOOR = 20  # candidates below the floor that `explain` shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recaller:
+    """The memory pack's state: what recall works with, made once."""
+
+    embedder: Embedder
+    calibration: Calibration
+    config: RecallConfig = field(default_factory=RecallConfig)
+
+
+@dataclass
+class Clock:
+    """Milliseconds a stage."""
+
+    took_ms: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.took_ms[name] = round((time.perf_counter() - started) * 1000, 3)
+
+
+def recall(call: Call, request: RecallRequest) -> Answer:
+    """Finds what answers a query and is current, or says that nothing does."""
+    state: Recaller = call.state
+    scoring = request.config.over(state.config.scoring)
+    limit_s = request.deadline_s or state.config.deadline_s
+    call = _until(call, limit_s)
+    clock = Clock()
+    with clock.stage("embed"):
+        query = embed(request, state.embedder)
+    if query.meaningless:
+        return Answer(_answer(request, [], clock, reason="meaningless_query"))
+    with clock.stage("candidates"):
+        kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
+        pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+    with clock.stage("fuse"):
+        pool = fuse(pool, request.fusion, state.config)
+    with clock.stage("score"):
+        hits = ranked(pool, query, request, state, scoring)
+    with clock.stage("serve"):
+        passed = gate(hits, request.floor)
+        ordered = diversified(passed, pool, state.config)[: request.limit]
+        _whole(call, request, ordered)
+        served = fitted(ordered, request.token_budget)
+    reason = None
+    if not passed:
+        reason = abstention(pool.evaluated)
+    elif not served.hits:
+        reason = "token_budget"
+    answer = _answer(request, served.hits, clock, reason=reason, pool=pool, truncated=served.truncated)
+    if not passed and hits:
+        answer["best_score"] = max(hit.relevance for hit in hits)
+    if request.explain:
+        answer["near_floor"] = _stopped(hits, served.hits)
+    return Answer(answer)
+
+
+def _until(call: Call, limit_s: float) -> Call:
+    deadline = time.monotonic() + limit_s
+    if call.deadline is not None and call.deadline < deadline:
+        return call
+    return call.until(deadline)
+
+
+def embed(request: RecallRequest, embedder: Embedder) -> Query:
+    """Stage 1: the query's words and its vector; no vector where the strategy asks only for words."""
+    if meaningless(request.query):
+        return Query(text=request.query, terms=query_terms(""), embedding=None, meaningless=True)
+    terms = query_terms(request.query)
+    wanted = request.fusion != "keyword_only"
+    return Query(text=request.query, terms=terms, embedding=embedder.queries([request.query])[0] if wanted else None)
+
+
+def ranked(pool: Pool, query: Query, request: RecallRequest, state: Recaller, scoring: ScoringConfig) -> Sequence[Hit]:
+    """Stages 4 and 5: candidates as hits, each with its relevance, its features and its score."""
+    pool.relevance = state.calibration.relevance(pool, query)
+    hits = collapsed(pool)
+    now = Moment.of(request).now
+    rerank(hits, pool, scoring)
+    return score(hits, scoring, now=now)
+
+
+def collapsed(pool: Pool) -> list[Hit]:
+    """One hit a note: passages and superseded notes give it the best of their evidence."""
+    best: dict[str, int] = {}
+    legs: dict[str, set[str]] = {}
+    for row, id in enumerate(pool.note_ids):
+        legs.setdefault(id, set()).update(pool.legs[row])
+        held = best.setdefault(id, row)
+        if (pool.relevance[row], pool.fused[row]) > (pool.relevance[held], pool.fused[held]):
+            best[id] = row
+    return [_hit(pool, row, sorted(legs[id])) for id, row in best.items()]
+
+
+def _hit(pool: Pool, row: int, sources: list[str]) -> Hit:
+    columns = pool.columns
+    via, path = pool.vias[row], pool.paths[row]
+    steps: list[dict[str, Any]] = []
+    if via:
+        steps.append({"leg": "superseded", "id": via, "content": pool.passages[row]})
+    if path:
+        steps.append({"leg": "walk", "by": path})
+    kind_of_type = columns["types_found"][row]
+    return Hit(
+        id=pool.note_ids[row],
+        kind=columns["kinds_found"][row],
+        content=columns["contents"][row],
+        clipped=columns["clipped"][row],
+        memory_type=None if kind_of_type == UNTYPED else kind_of_type,
+        salience=columns["saliences"][row],
+        decay_factor=columns["decays"][row],
+        created_ts=columns["created"][row],
+        superseded_ts=columns["superseded"][row],
+        tags=columns["tags"][row],
+        key=columns["keys"][row] or None,
+        source=columns["sources"][row] or None,
+        sources=sources,
+        path=steps,
+        passage=None if via else pool.passages[row] or None,
+        row=row,
+        relevance=float(pool.relevance[row]),
+        fused=float(pool.fused[row]),
+    )
+
+
+def _whole(call: Call, request: RecallRequest, hits: Sequence[Hit]) -> None:
+    """Reads the rest of contents that came clipped; without `full_content` the passage that matched stands for it."""
+    clipped = [hit for hit in hits if hit.clipped]
+    if not clipped:
+        return
+    if not request.full_content:
+        for hit in clipped:
+            hit.content, hit.cut = hit.passage or hit.content, True
+        return
+    try:
+        rows = call.space.rows("recall.contents", timeout_s=call.left_s(2.0), ids=[hit.id for hit in clipped])
+    except StoreTimeout:
+        rows = []
+    whole = {row["id"]: row["content"] for row in rows}
+    for hit in clipped:
+        hit.content, hit.cut = whole.get(hit.id, hit.content), hit.id not in whole
+
+
+def _answer(
+    request: RecallRequest,
+    hits: Sequence[Hit],
+    clock: Clock,
+    *,
+    reason: str | None,
+    pool: Pool | None = None,
+    truncated: bool = False,
+) -> dict[str, Any]:
+    evaluated = pool.evaluated if pool else 0
+    answer: dict[str, Any] = {
+        "results": [shown(hit, request) for hit in hits],
+        "abstained": reason is not None and reason != "token_budget",
+        "reason": reason,
+        "candidates_evaluated": evaluated,
+        "selected_count": len(hits),
+        "types_queried": list(request.memory_type or ()),
+        "degraded": list(pool.degraded) if pool else [],
+        "truncated": truncated,
+        "took_ms": clock.took_ms,
+    }
+    if evaluated:
+        answer["irrelevant_rate"] = (evaluated - len(hits)) / evaluated
+    return answer
+
+
+def shown(hit: Hit, request: RecallRequest) -> dict[str, Any]:
+    """A hit as callers see it."""
+    found: dict[str, Any] = {
+        "id": hit.id,
+        "kind": hit.kind,
+        "content": hit.content,
+        "score": hit.score,
+        "relevance": hit.relevance,
+        "salience": hit.salience,
+        "effective_salience": hit.effective_salience,
+        "temporal": hit.temporal,
+        "memory_type": hit.memory_type,
+        "created_at": shown_time(moment_of(hit.created_ts)),
+        "sources": hit.sources,
+        "path": hit.path,
+        "tags": hit.tags,
+        "key": hit.key,
+        "source": hit.source,
+    }
+    if hit.passage:
+        found["passage"] = hit.passage
+    if hit.cut:
+        found["cut"] = True
+    if hit.superseded_ts <= Moment.of(request).at:
+        found |= {"superseded": True, "superseded_at": shown_time(moment_of(hit.superseded_ts))}
+    if request.explain:
+        found["breakdown"] = {"parts": hit.parts, "fused": hit.fused, "evidence": hit.evidence}
+    return found
+
+
+def _stopped(hits: Sequence[Hit], served: Sequence[Hit]) -> list[Mapping[str, Any]]:
+    """The candidates nearest to being served, and what stopped each."""
+    shown_ids = {hit.id for hit in served}
+    rest = sorted((hit for hit in hits if hit.id not in shown_ids), key=lambda hit: (-hit.relevance, hit.id))
+    return [
+        {
+            "id": hit.id,
+            "content": hit.content[:200],
+            "relevance": hit.relevance,
+            "score": hit.score,
+            "stopped": hit.stopped or "limit",
+            "parts": hit.parts,
+            "evidence": hit.evidence,
+            "path": hit.path,
+        }
+        for hit in rest[:NEAR_FLOOR]
+    ]

@@ -1,0 +1,45 @@
+"""memory.remember: keeps what was said, with its type's defaults, its links, and its key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import fields, post_load
+
+from graph.fields import Choice, Several, Text
+from graph.kg import drafted, stored_answer
+from graph.kg_schemas import BATCH, CONTENT_BYTES, Create, Node, NoteFields, one_or_items
+from graph.packs import Answer, Call
+
+REMEMBERED_TYPES = ("episodic", "semantic")
+
+
+class MemoryFields(NoteFields):
+    memory_type = Choice(REMEMBERED_TYPES)
+
+    def node(self, data: dict[str, Any]) -> Node:
+        return super().node({"memory_type": "episodic"} | data)
+
+
+class MemoryItem(MemoryFields):
+    content = Text(most=CONTENT_BYTES, least=1, required=True)
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> Node:
+        return self.node(data)
+
+
+class RememberRequest(MemoryFields):
+    """One note, or `items`: up to 1,000 notes, all or nothing."""
+
+    items = Several(fields.Nested(MemoryItem), most=BATCH, least=1)
+
+    @post_load
+    def _make(self, data: dict[str, Any], **_: Any) -> Create:
+        return one_or_items(self, data)
+
+
+def remember(call: Call, request: Create) -> Answer:
+    """Keeps a note, or a batch of them; with `supersedes` it retires others, with a known key it is the note it was."""
+    drafts = drafted(call.indexer, request.nodes, ["Note"] * len(request.nodes))
+    return stored_answer(call.runtime.states["kg"].store(call.space.ns, drafts), request.many)

@@ -1,0 +1,85 @@
+"""Puts the parts together: a server, a store at the right schema, an embedder, and the installed packs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graph import schema
+from graph.doctor import examine
+from graph.errors import PalimpsestError
+from graph.packs import Dispatcher, Pack, Runtime, installed
+from graph.server import Endpoint, ManagedServer
+from graph.settings import Settings
+from graph.store import Store
+from recall.embed import embedder
+from recall.index import Indexer
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True)
+class Service:
+    """Everything open and ready. `server` is None where NEO4J_URI names a server that is not ours."""
+
+    settings: Settings
+    endpoint: Endpoint
+    store: Store
+    dispatcher: Dispatcher
+    server: ManagedServer | None
+
+    def readiness(self) -> dict[str, Any]:
+        """Whether a request can be answered, and what is missing if not."""
+        if not self.store.ready():
+            self.store.away()
+            return {"ready": False, "neo4j": "away", "schema": None, "indexes": {}}
+        try:
+            version, indexes = schema.version(self.store), schema.states(self.store)
+        except PalimpsestError as error:
+            return {"ready": False, "neo4j": f"answers with an error: {error}", "schema": None, "indexes": {}}
+        ready = all(state == "ONLINE" for state in indexes.values())
+        return {"ready": ready, "neo4j": "up", "schema": version, "indexes": indexes}
+
+    def doctor(self, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
+        """What is wrong in the graph; see `graph.doctor.examine`."""
+        return examine(self.store, repair=repair, ensure_memory_type=ensure_memory_type)
+
+    def close(self) -> None:
+        """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
+        self.dispatcher.close()
+        self.store.close()
+        if self.server:
+            self.server.stop()
+
+
+def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Service:
+    """Starts or joins the managed server unless NEO4J_URI names one, migrates, and opens the packs.
+
+    packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, PackError.
+    """
+    server = None if settings.neo4j_uri else ManagedServer(settings)
+    endpoint = server.start() if server else external(settings)
+    try:
+        store = Store(endpoint, revive=server.ensure_running if server else None)
+        model = embedder(settings.embedder, settings.cache)
+        schema.migrate(store, dimensions=model.dimensions)
+        runtime = Runtime(store=store, indexer=Indexer(model), options={"embedder": model, "settings": settings})
+        dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
+    except BaseException:
+        if server:
+            server.stop()
+        raise
+    return Service(settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server)
+
+
+def external(settings: Settings) -> Endpoint:
+    """The server that NEO4J_URI names."""
+    assert settings.neo4j_uri
+    return Endpoint(
+        uri=settings.neo4j_uri,
+        username=settings.neo4j_username,
+        password=settings.neo4j_password or "",
+        database=settings.neo4j_database,
+    )
