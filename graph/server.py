@@ -60,7 +60,7 @@ class ManagedServer:
         self.settings = settings
         self._home = Home(settings.home)
         self._record = record
-        self._joined = False
+        self._endpoint: Endpoint | None = None  # what `start` gave out
 
     def start(self) -> Endpoint:
         """Starts the server, or joins the one that runs for this home; returns when a query answers.
@@ -69,23 +69,25 @@ class ManagedServer:
         """
         with self._home.locked():
             try:
-                endpoint = self._ensure()
+                self._endpoint = self._ensure()
             except BaseException:
                 self._home.leave()
                 raise
-            self._joined = True
-            return endpoint
+            return self._endpoint
 
     def ensure_running(self) -> None:
-        """Starts the server again if its process has ended. Does nothing before `start` and after `stop`."""
+        """Starts the server again, at the same endpoint, if its process has ended.
+
+        Does nothing before `start` and after `stop`. Raises as `start` does.
+        """
         with self._home.locked():
-            if self._joined:
+            if self._endpoint:
                 self._ensure()
 
     def stop(self, *, timeout_s: float = java.STOP_TIMEOUT_S) -> None:
         """Leaves the server, and stops it if nobody else uses it; kills it if that takes longer than `timeout_s`."""
         with self._home.locked():
-            self._joined = False
+            self._endpoint = None
             self._home.leave()
             if self._home.users():
                 return
@@ -119,8 +121,7 @@ class ManagedServer:
         process = self._home.process()
         if process is None:
             return self._launch()
-        noted = self._home.noted()
-        endpoint = _endpoint(noted["bolt_port"], noted["browser_port"], self._home.password())
+        endpoint = _endpoint(**self._home.noted_ports(), password=self._home.password())
         self._await(process, endpoint)
         return endpoint
 
@@ -155,12 +156,16 @@ class ManagedServer:
     def _boot(self, jars: Sequence[Path], java_options: Sequence[str] = ()) -> Endpoint:
         """Starts the process on free ports, and waits until it answers."""
         settings, home = self.settings, self._home
-        ports = home.choose_ports({"bolt_port": settings.bolt_port, "browser_port": settings.browser_port})
+        pinned = {"bolt_port": settings.bolt_port, "browser_port": settings.browser_port}
+        ports = home.choose_ports(home.noted_ports() if self._endpoint else pinned)
         java.write_configuration(home.neo4j, settings, **ports)
-        process = java.launch(home.neo4j, settings.heap, jars, java_options)
         try:
+            process = java.launch(home.neo4j, settings.heap, jars, java_options)
             home.note(process, ports)
-            endpoint = _endpoint(ports["bolt_port"], ports["browser_port"], home.password())
+        except psutil.NoSuchProcess as gone:
+            raise StartFailed(self._diagnosis("Neo4j ended as soon as it was started")) from gone
+        try:
+            endpoint = _endpoint(**ports, password=home.password())
             self._await(process, endpoint)
         except BaseException:
             java.end(process)

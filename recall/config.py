@@ -72,7 +72,7 @@ class RecallConfig:
     clip_characters: int = (
         1000  # of a candidate's content that come with the candidates; a longer one is read if it is served
     )
-    near_duplicate: float = 0.97  # cosine from which a hit counts as nearly the same as one above it
+    near_duplicate: float = 0.99  # cosine from which a hit counts as nearly the same as one above it
     near_duplicate_penalty: float = 0.15  # most that it costs, as a share of the score
 
 

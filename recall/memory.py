@@ -9,11 +9,14 @@ from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
 from recall.subhandlers import SUBHANDLERS
+from recall.warm import compile_statements
 
 
 def open_memory(runtime: Runtime) -> Recaller:
-    """Recall's state, with the calibration that ships."""
-    return Recaller(embedder=runtime.options["embedder"], calibration=shipped())
+    """Recall's state, with the calibration that ships; the candidate statement is compiled before anyone asks."""
+    state = Recaller(embedder=runtime.options["embedder"], calibration=shipped())
+    compile_statements(runtime, state.embedder, state.config)
+    return state
 
 
 pack = Pack(

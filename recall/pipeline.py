@@ -114,32 +114,28 @@ def ranked(pool: Pool, query: Query, request: RecallRequest, state: Recaller, sc
 
 
 def collapsed(pool: Pool) -> list[Hit]:
-    """One hit a note: passages and superseded notes give it the best of their evidence."""
-    best: dict[str, int] = {}
-    legs: dict[str, set[str]] = {}
+    """One hit a note: passages and superseded notes give it the best of their evidence, and each way to it is in its path."""
+    rows: dict[str, list[int]] = {}
     for row, id in enumerate(pool.note_ids):
-        legs.setdefault(id, set()).update(pool.legs[row])
-        held = best.setdefault(id, row)
-        if (pool.relevance[row], pool.fused[row]) > (pool.relevance[held], pool.fused[held]):
-            best[id] = row
-    return [_hit(pool, row, sorted(legs[id])) for id, row in best.items()]
+        rows.setdefault(id, []).append(row)
+    hits = []
+    for mine in rows.values():
+        if len(mine) > 1:
+            mine.sort(key=lambda row: (-pool.relevance[row], -pool.fused[row], row))
+        hits.append(_hit(pool, mine))
+    return hits
 
 
-def _hit(pool: Pool, row: int, sources: list[str]) -> Hit:
-    columns = pool.columns
-    via, path = pool.vias[row], pool.paths[row]
-    steps: list[dict[str, Any]] = []
-    if via:
-        steps.append({"leg": "superseded", "id": via, "content": pool.passages[row]})
-    if path:
-        steps.append({"leg": "walk", "by": path})
-    kind_of_type = columns["types_found"][row]
+def _hit(pool: Pool, rows: Sequence[int]) -> Hit:
+    """The hit of a note from its rows, the one that speaks best for it first."""
+    row, columns = rows[0], pool.columns
+    stored_type = columns["types_found"][row]
     return Hit(
         id=pool.note_ids[row],
         kind=columns["kinds_found"][row],
         content=columns["contents"][row],
         clipped=columns["clipped"][row],
-        memory_type=None if kind_of_type == UNTYPED else kind_of_type,
+        memory_type=None if stored_type == UNTYPED else stored_type,
         salience=columns["saliences"][row],
         decay_factor=columns["decays"][row],
         created_ts=columns["created"][row],
@@ -147,13 +143,24 @@ def _hit(pool: Pool, row: int, sources: list[str]) -> Hit:
         tags=columns["tags"][row],
         key=columns["keys"][row] or None,
         source=columns["sources"][row] or None,
-        sources=sources,
-        path=steps,
-        passage=None if via else pool.passages[row] or None,
+        sources=sorted(set().union(*(pool.legs[row] for row in rows))),
+        path=_path(pool, rows),
+        passage=next((pool.passages[row] for row in rows if pool.passages[row] and not pool.vias[row]), None),
         row=row,
         relevance=float(pool.relevance[row]),
         fused=float(pool.fused[row]),
     )
+
+
+def _path(pool: Pool, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """How the note was reached other than by its own words: the old note that speaks best for it, the walk."""
+    steps: list[dict[str, Any]] = []
+    via = next((row for row in rows if pool.vias[row]), None)
+    if via is not None:
+        steps.append({"leg": "superseded", "id": pool.vias[via], "content": pool.passages[via]})
+    if by := next((pool.paths[row] for row in rows if pool.paths[row]), None):
+        steps.append({"leg": "walk", "by": by})
+    return steps
 
 
 def _whole(call: Call, request: RecallRequest, hits: Sequence[Hit]) -> None:

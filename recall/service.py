@@ -16,6 +16,7 @@ from graph.settings import Settings
 from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
+from recall.warm import load
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +60,15 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
 
     packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, PackError.
     """
+    model = embedder(settings.embedder, settings.cache)
+    loading = load(model)  # while Neo4j boots
     server = None if settings.neo4j_uri else ManagedServer(settings)
     endpoint = server.start() if server else external(settings)
     try:
         store = Store(endpoint, revive=server.ensure_running if server else None)
-        model = embedder(settings.embedder, settings.cache)
         schema.migrate(store, dimensions=model.dimensions)
         runtime = Runtime(store=store, indexer=Indexer(model), options={"embedder": model, "settings": settings})
+        loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
     except BaseException:
         if server:

@@ -182,7 +182,7 @@ def _short(word: Word, limit: int) -> Word:
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
     bare = chunk.strip("\"',;:!?()")
     if bare.isalpha() and bare.isascii() and bare.islower() and len(bare) <= 40:
-        return (bare,) if bare in STOP_WORDS else (bare, "#" + _stem(bare))
+        return (bare,) if bare in STOP_WORDS or len(bare) < 3 else (bare, "#" + _stem(bare))
     return tuple(_flatten(_chunk_words(chunk)))
 
 
@@ -197,12 +197,12 @@ def _chunk_words(chunk: str) -> list[Word]:
     if bare.isalnum() and (bare[1:].islower() or len(bare) == 1) and not chunk.startswith("."):
         return [_word(bare.lower())]
     chunk = _THOUSANDS.sub("", _POSSESSIVE.sub("", chunk))
-    return [_compound(match.group()) for match in _COMPOUND.finditer(chunk)]
+    return [word for match in _COMPOUND.finditer(chunk) if (word := _compound(match.group())).text]
 
 
 def _word(folded: str) -> Word:
     text = _bounded(folded)
-    if not (text.isascii() and text.isalpha()) or text in STOP_WORDS or len(text) > 40:
+    if not (text.isascii() and text.isalpha()) or text in STOP_WORDS or not 3 <= len(text) <= 40:
         return Word(text)
     return Word(text, stem="#" + _stem(text))
 
@@ -220,6 +220,8 @@ def _compound(chunk: str) -> Word:
     leaves: dict[str, Word] = {}
     for leaf in _LEAF.findall(chunk):
         folded = fold(leaf)
+        if not folded:
+            continue
         humps = _CAMEL.findall(leaf) if _CAMEL_HUMP.search(leaf) else []
         if len(humps) > 1:
             leaves |= {part.text: part for part in map(_word, map(fold, humps))}
@@ -229,8 +231,8 @@ def _compound(chunk: str) -> Word:
         if folded[0] == "v" and folded[1:].isdecimal():
             leaves.setdefault(folded[1:], _word(folded[1:]))
     whole = fold(chunk)
-    if len(leaves) == 1 and whole in leaves:
-        return leaves[whole]
+    if not leaves or (len(leaves) == 1 and whole in leaves):
+        return leaves.get(whole, Word(""))
     for segment in _TOP_LEVEL.split(whole):
         if segment != whole and segment not in leaves and any(mark in segment for mark in "-._"):
             leaves.setdefault(_bounded(segment), Word(_bounded(segment)))

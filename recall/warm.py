@@ -1,0 +1,44 @@
+"""Work that the first caller would otherwise wait for: the model is loaded, the candidate statement compiled."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from graph.errors import PalimpsestError
+from graph.packs import Runtime
+from recall.candidates import parameters
+from recall.config import RecallConfig
+from recall.embed import Embedder
+from recall.hits import Query, RecallRequest
+from recall.text import query_terms
+
+log = logging.getLogger(__name__)
+NAMESPACE = "palimpsest.warm"  # holds nothing
+COMPILE_S = 60.0
+
+
+def load(embedder: Embedder) -> threading.Thread:
+    """Starts loading the model while Neo4j boots; an error comes back to whoever embeds first."""
+
+    def work() -> None:
+        try:
+            embedder.queries(["warm"])
+        except PalimpsestError as error:
+            log.warning("the embedding model could not be loaded ahead: %s", error)
+
+    thread = threading.Thread(target=work, name="load-model", daemon=True)
+    thread.start()
+    return thread
+
+
+def compile_statements(runtime: Runtime, embedder: Embedder, config: RecallConfig) -> None:
+    """Has Neo4j plan the candidate statement, which takes it seconds the first time and is cached from then on."""
+    started = time.monotonic()
+    request = RecallRequest(query="warm")
+    query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
+    params = parameters(NAMESPACE, query, request, config, sorted(runtime.kinds))
+    space = runtime.store.within(NAMESPACE)
+    space.one("recall.candidates", timeout_s=COMPILE_S, **params)
+    log.info("recall is warm after %.1f s", time.monotonic() - started)

@@ -1,0 +1,102 @@
+"""The Flask application: what every request and every answer has in common."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from importlib.metadata import version
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import orjson
+from flask import Flask, Response, g, request
+from flask.json.provider import JSONProvider
+from flask_smorest import Api
+from uuid_utils import uuid7
+
+from graph.errors import Forbidden
+from graph.settings import Settings
+from web import docs, errors, routes
+from web.schemas import OPENAPI_VERSION
+
+if TYPE_CHECKING:
+    from recall.service import Service
+
+log = logging.getLogger("web.access")
+REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}")
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Json(JSONProvider):
+    """Flask's own JSON (the OpenAPI document) by orjson, which writes no NaN."""
+
+    def dumps(self, obj: Any, **_: Any) -> str:
+        return orjson.dumps(obj).decode()
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        return orjson.loads(s)
+
+
+def create_app(service: Service, settings: Settings) -> Flask:
+    """The doors of `service`, for callers on this machine."""
+    app = Flask(__name__, static_folder=None)
+    app.json = Json(app)
+    app.url_map.merge_slashes = False
+    app.config.update(
+        MAX_CONTENT_LENGTH=settings.max_body_mb << 20,
+        API_TITLE="Palimpsest",
+        API_VERSION=version("palimpsest"),
+        OPENAPI_VERSION=OPENAPI_VERSION,
+        OPENAPI_URL_PREFIX="/",
+        PROPAGATE_EXCEPTIONS=False,
+    )
+    routes.register(app, Api(app), service)
+    docs.register(app)
+    errors.register(app)
+    app.before_request(_begin)
+    app.after_request(_finish)
+    return app
+
+
+def request_id(given: str | None) -> str:
+    """`given` where it is fit for a header and a log line, else a new one."""
+    return given if given and REQUEST_ID.fullmatch(given) else str(uuid7())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches `host`."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _begin() -> None:
+    """Raises Forbidden for a Host that is not this machine's: a web page sends it that has given its name our address."""
+    g.started = time.perf_counter()
+    g.request_id = request_id(request.headers.get("X-Request-Id"))
+    if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
+        raise Forbidden("the Host header must be localhost or a loopback address")
+
+
+def _finish(response: Response) -> Response:
+    response.headers["X-Request-Id"] = g.request_id
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    fields = {
+        "request_id": g.request_id,
+        "method": request.method,
+        "path": request.path,
+        "status": response.status_code,
+        "ms": round((time.perf_counter() - g.started) * 1000, 1),
+    }
+    log.info("request", extra={"fields": fields})
+    return response
