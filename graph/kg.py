@@ -10,8 +10,8 @@ from graph import kg_schemas as schemas
 from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, SupersessionCycle
 from graph.ontology import ENTITY_KINDS, RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
 from graph.packs import Answer, Call, Indexer, Pack, Runtime, Verb
-from graph.records import NEVER_TS, Draft, content_hash, dumped, shown, tag_token, time_key, timestamp
-from graph.store import SpaceTransaction
+from graph.records import NEVER_TS, Draft, content_hash, dumped, shown, tag_token, time_key, timestamp, title
+from graph.store import Row, SpaceTransaction
 from graph.writing import Stored, Writer, link
 
 HISTORY_LIMIT = 1000
@@ -118,13 +118,13 @@ def update(call: Call, request: schemas.Update) -> Answer:
     row = call.space.one("note.get", id=request.id)
     if row is None:
         raise NotFound(f"no node {request.id!r} here", "id")
-    changes = _changes(request.changes)
+    changes: dict[str, Any] = _changes(request.changes)
     fresh: Mapping[str, Any] | None = None
     if "Entity" in row["labels"]:
         if content := request.changes.get("content"):
             changes |= call.indexer.entity(content)
     elif request.changes.keys() & {"content", "memory_type", "tags", "expires_at", "triggers"}:
-        node = dict(row["node"]) | request.changes
+        node: dict[str, Any] = {**row["node"], **request.changes}
         fresh = call.indexer.index([node["content"]], [" ".join(node.get("triggers") or ())])[0]
         changes |= {"terms": None, "vector": None} | dict(fresh["properties"])
 
@@ -152,7 +152,7 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
     changes: dict[str, Any] = {name: value for name, value in given.items() if name != "properties"}
     changes["updated_at"] = dt.datetime.now(dt.UTC)
     if "content" in given:
-        changes["content_hash"] = content_hash(given["content"])
+        changes |= {"content_hash": content_hash(given["content"]), "title": title(given["content"])}
     if "properties" in given:
         changes["properties_json"] = dumped(given["properties"])
     if "memory_type" in given:
@@ -198,7 +198,7 @@ def link_nodes(call: Call, request: schemas.Links) -> Answer:
     """Draws edges; with `supersedes` the source is the newer. Drawing one again changes its weight and properties."""
     many = request.many
 
-    def work(tx: SpaceTransaction) -> list[Mapping[str, Any]]:
+    def work(tx: SpaceTransaction) -> list[Row]:
         edges = _checked(tx, request.edges, many)
         newer = [edge for edge in edges if edge["relation"] == "supersedes"]
         if newer:

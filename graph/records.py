@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,12 +22,15 @@ from graph.ontology import LABELS, UNTYPED
 NEVER_TS = 2**63 - 1
 ALWAYS_TS = NEVER_TS - 1  # "as of" this time everything that was ever current and never superseded is current
 NEVER_KEY = "~"  # sorts after every digit
+TITLE_CHARACTERS = 60
 _YEAR_1 = 62_135_596_800_000_000  # microseconds from year 1 to 1970
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
+_TIMES = ("created", "superseded", "expires")
 HIDDEN = frozenset(
-    ("ns embedding embedding_model terms vector type_key tag_key name_key properties_json content_hash former_key").split()
-    + [f"{time}_{form}" for time in ("created", "superseded", "expires") for form in ("ts", "key")]
+    {"ns", "title", "embedding", "embedding_model", "terms", "vector", "content_hash", "former_key", "former_name_key"}
+    | {"type_key", "tag_key", "name_key", "properties_json"}
+    | {f"{time}_{form}" for time in _TIMES for form in ("ts", "key")}
 )
 
 
@@ -51,6 +55,11 @@ def time_key(ts: int) -> str:
 
 def content_hash(content: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
+
+
+def title(content: str) -> str:
+    """The start of a content on one line: what Neo4j Browser writes on a node when it has no style sheet."""
+    return textwrap.shorten(content[: TITLE_CHARACTERS * 4], TITLE_CHARACTERS, placeholder="…") or content[:TITLE_CHARACTERS]
 
 
 def tag_token(tag: str) -> str:
@@ -113,6 +122,7 @@ class Draft:
         found = {
             "id": self.id,
             "content": self.content,
+            "title": title(self.content),
             "content_hash": content_hash(self.content),
             "memory_type": self.memory_type,
             "created_at": created,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import LiteralString
 
 import neo4j
-import psutil  # type: ignore[import-untyped]
+import psutil
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graph import java

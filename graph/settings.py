@@ -168,7 +168,7 @@ class Settings:
             try:
                 values[f.name] = f.metadata["read"](raw)
             except ValueError as fault:
-                shown = "***" if f.metadata["secret"] else repr(re.sub(r"//[^/]*@", "//***@", raw))
+                shown = repr(re.sub(r"//[^/]*@", "//***@", raw))
                 faults.append(f"{source}={shown}: must be {fault}")
         faults += _together(values, given)
         if faults:

@@ -104,10 +104,12 @@ def _sections(path: Path, header: list[str]) -> dict[str, tuple[int, str]]:
 def _typed(path: Path, section: tuple[int, str]) -> dict[str, str]:
     """`name: type, ...` as a mapping; `-` is none."""
     line, text = section
-    pairs = {}
+    pairs: dict[str, str] = {}
     for part in text.split(",") if text.strip() != "-" else []:
         name, _, kind = (piece.strip() for piece in part.partition(":"))
-        if not name.isidentifier() or not TYPES.match(kind):
+        if not name.isidentifier() or not TYPES.match(kind) or kind.count("<") != kind.count(">"):
             raise StatementError(f"{path}:{line}: {part.strip()!r} is not `name: type`")
+        if name in pairs:
+            raise StatementError(f"{path}:{line}: {name} is declared twice")
         pairs[name] = kind
     return pairs

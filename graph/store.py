@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 import neo4j
 from neo4j.exceptions import (
@@ -23,7 +23,6 @@ from neo4j.exceptions import (
     SessionExpired,
     TransientError,
 )
-
 from neo4j.vector import Vector
 
 from graph.errors import (
@@ -116,7 +115,7 @@ class Store:
         """Runs a statement in a transaction of its own making: schema commands and `CALL .. IN TRANSACTIONS`."""
         text = self.statement(name, params).text
         with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
-            return cast(list[Row], session.run(text, params).data())
+            return session.run(text, params).data()
 
     def ready(self, timeout_s: float = 2.0) -> bool:
         """Whether a query answers."""

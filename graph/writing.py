@@ -10,7 +10,7 @@ import datetime as dt
 import logging
 import queue
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +48,7 @@ class Writer:
 
     def __init__(self, store: Store):
         self._store = store
+        self.listeners: list[Callable[[str, int, int], None]] = []  # hear of a namespace, its notes, and of those measured
         self._queue: queue.Queue[Request | None] = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
@@ -86,7 +87,7 @@ class Writer:
 
     def _store_all(self, batch: list[Request]) -> None:
         try:
-            outcomes = self._store.write(lambda tx: store_together(tx, batch))
+            outcomes, counts = self._store.write(lambda tx: store_together(tx, batch))
         except StoreConflict as error:
             self._one_by_one(batch, error)
         except Exception as error:  # the thread must go on for the next callers
@@ -98,13 +99,16 @@ class Writer:
                     request.result.set_exception(outcome)
                 else:
                     request.result.set_result(outcome)
+            for ns, (written, measured) in counts.items():
+                for hear in self.listeners:
+                    hear(ns, written, measured)
 
     def _one_by_one(self, batch: list[Request], error: StoreConflict) -> None:
         """Another process took a key in the meantime: alone, each request sees that and gets its own answer."""
         for request in batch:
             for last in (False, True):
                 try:
-                    outcome = self._store.write(lambda tx, r=request: store_together(tx, [r]))[0]  # type: ignore[misc]
+                    outcome = self._store.write(lambda tx, r=request: store_together(tx, [r]))[0][0]  # type: ignore[misc]
                 except StoreConflict as conflict:
                     if last:
                         request.result.set_exception(Busy(f"another write stands in the way: {conflict}"))
@@ -119,19 +123,30 @@ class Writer:
                     break
 
 
-def store_together(tx: Transaction, batch: Sequence[Request]) -> list[list[Stored] | PalimpsestError]:
-    """One outcome a request, in order. An error raised here undoes the transaction; one returned concerns its request alone."""
+Outcome = list[Stored] | PalimpsestError
+
+
+def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outcome], dict[str, tuple[int, int]]]:
+    """One outcome a request, in order, and by namespace how many notes it has had in all and at its last measuring.
+
+    An error raised here undoes the transaction; one returned concerns its request alone.
+    """
+    counts: dict[str, tuple[int, int]] = {}
     outcomes: dict[int, list[Stored] | PalimpsestError] = {}
     for ns in dict.fromkeys(request.ns for request in batch):
         space = tx.within(ns)
         mine = [request for request in batch if request.ns == ns]
         plans = _plan(space, mine)
-        found = _create(space, [draft for plan in plans for draft in plan.new])
+        new = [draft for plan in plans for draft in plan.new]
+        if new:
+            row = space.rows("note.namespace", count=len(new))[0]
+            counts[ns] = row["written"], row["measured"]
+        found = _create(space, new)
         for request, plan in zip(mine, plans, strict=True):
             if isinstance(plan.outcome, list):
                 plan.outcome = [found.get(stored.id, stored) for stored in plan.outcome]
             outcomes[id(request)] = plan.outcome
-    return [outcomes[id(request)] for request in batch]
+    return [outcomes[id(request)] for request in batch], counts
 
 
 @dataclass
@@ -176,7 +191,7 @@ def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str,
             continue
         if holder and holder["id"] not in draft.supersedes:
             raise KeyInUse(
-                f"{place}key: {draft.key!r} is held by {holder['id']} with other content; name that in supersedes to replace it",
+                f"{place}key: {draft.key!r} is held by {holder['id']} with other content; name it in supersedes to replace it",
                 holder["id"],
             )
         _check_links(draft, found, place)
@@ -201,7 +216,6 @@ def _create(space: SpaceTransaction, drafts: Sequence[Draft]) -> dict[str, Store
     if not drafts:
         return {}
     now = dt.datetime.now(dt.UTC)
-    space.rows("note.namespace")
     older = list(dict.fromkeys(id for draft in drafts for id in draft.supersedes))
     if older:
         space.rows("note.give_key", ids=older)

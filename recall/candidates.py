@@ -24,7 +24,10 @@ from recall.text import lucene, name_key, names
 
 log = logging.getLogger(__name__)
 NOBODY = [""]  # an empty list would be another type, and a plan is cached by types
-COLUMNS = ("contents", "clipped", "kinds_found", "types_found", "saliences", "decays", "created", "superseded", "tags", "keys", "sources", "follows")  # fmt: skip
+COLUMNS = (
+    *("contents", "clipped", "kinds_found", "types_found", "saliences", "decays"),
+    *("created", "superseded", "tags", "keys", "sources", "follows"),
+)
 ROWS = ("hit_ids", "note_ids", "vias", "terms", "vectors", "passages", *COLUMNS)
 LEGS = (("vector", "vector"), ("text", "text"), ("old_vector", "superseded"), ("old_text", "superseded"), ("walk", "walk"))
 

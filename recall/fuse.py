@@ -22,7 +22,7 @@ def _spread(values: Floats) -> Floats:
     if not len(known):
         return np.zeros(len(values))
     low, high = known.min(), known.max()
-    return np.nan_to_num((values - low) / (high - low) if high > low else (values > 0).astype(float))
+    return np.asarray(np.nan_to_num((values - low) / (high - low) if high > low else (values > 0).astype(float)))
 
 
 def _weighted(pool: Pool, config: RecallConfig) -> Floats:

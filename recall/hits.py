@@ -79,6 +79,11 @@ class Pool:
     fused: Floats = field(default_factory=lambda: np.zeros(0))
     relevance: Floats = field(default_factory=lambda: np.zeros(0))
 
+    @property
+    def follows(self) -> list[list[str]]:
+        """Ids of the notes before and after each row's note."""
+        return self.columns["follows"]
+
     def __len__(self) -> int:
         return len(self.hit_ids)
 

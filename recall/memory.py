@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graph.kg_schemas import Stored
 from graph.packs import Pack, Runtime, Verb
+from recall.backgrounds import Backgrounds
 from recall.calibrate import shipped
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
@@ -14,7 +15,10 @@ from recall.warm import compile_statements
 
 def open_memory(runtime: Runtime) -> Recaller:
     """Recall's state, with the calibration that ships; the candidate statement is compiled before anyone asks."""
-    state = Recaller(embedder=runtime.options["embedder"], calibration=shipped())
+    model = runtime.options["embedder"]
+    backgrounds = Backgrounds(runtime.store, model.name, model.dimensions)
+    runtime.states["kg"].listeners.append(backgrounds.written)
+    state = Recaller(embedder=model, calibration=shipped(), backgrounds=backgrounds)
     compile_statements(runtime, state.embedder, state.config)
     return state
 
@@ -23,6 +27,7 @@ pack = Pack(
     name="memory",
     requires=("kg",),
     open=open_memory,
+    close=lambda state: state.backgrounds.close(),
     verbs=(
         Verb(
             name="memory.remember",

@@ -30,7 +30,7 @@ class Weights(fields.Field[Mapping[str, float]]):
         if unknown := sorted(set(value) - set(FEATURES)):
             raise ValidationError(f"no feature {', '.join(map(str, unknown))}; there are {', '.join(FEATURES)}")
         number = Number(low=0)
-        weights = {name: number.deserialize(weight, name, value) for name, weight in value.items()}
+        weights = {str(name): float(number.deserialize(weight, name, value) or 0) for name, weight in value.items()}
         if weights and sum(weights.values()) <= 0:
             raise ValidationError("must not all be 0")
         return weights

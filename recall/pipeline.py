@@ -13,6 +13,7 @@ from graph.fields import shown_time
 from graph.ontology import RECALLABLE, UNTYPED
 from graph.packs import Answer, Call
 from graph.records import moment_of
+from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
 from recall.candidates import Moment, candidates
 from recall.config import RecallConfig, ScoringConfig
@@ -34,6 +35,7 @@ class Recaller:
 
     embedder: Embedder
     calibration: Calibration
+    backgrounds: Backgrounds
     config: RecallConfig = field(default_factory=RecallConfig)
 
 
@@ -114,7 +116,7 @@ def ranked(pool: Pool, query: Query, request: RecallRequest, state: Recaller, sc
 
 
 def collapsed(pool: Pool) -> list[Hit]:
-    """One hit a note: passages and superseded notes give it the best of their evidence, and each way to it is in its path."""
+    """One hit a note: passages and superseded notes give it the best of their evidence; its path names the ways to it."""
     rows: dict[str, list[int]] = {}
     for row, id in enumerate(pool.note_ids):
         rows.setdefault(id, []).append(row)

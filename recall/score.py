@@ -31,7 +31,7 @@ def effective_salience(salience: float, decay_factor: float, age_days: float, mo
 
 def temporal(age_days: float, half_life_days: float) -> float:
     """Recency in (0, 1]: halves every `half_life_days` (> 0). A score of its own; salience decays apart from it."""
-    return 2.0 ** max(-max(age_days, 0.0) / half_life_days, -1000.0)
+    return float(2.0 ** max(-max(age_days, 0.0) / half_life_days, -1000.0))
 
 
 def entity_multiplier(mean: float) -> float:

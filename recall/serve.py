@@ -46,7 +46,8 @@ def fitted(hits: Sequence[Hit], budget: int) -> Fitted:
 
     budget: tokens of content, all hits together.  Smaller hits after a skipped one still come.
     """
-    served, left, truncated = [], budget, False
+    served: list[Hit] = []
+    left, truncated = budget, False
     for hit in hits:
         size = count(hit.content)
         if size > left:

@@ -64,6 +64,7 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     loading = load(model)  # while Neo4j boots
     server = None if settings.neo4j_uri else ManagedServer(settings)
     endpoint = server.start() if server else external(settings)
+    store: Store | None = None
     try:
         store = Store(endpoint, revive=server.ensure_running if server else None)
         schema.migrate(store, dimensions=model.dimensions)
@@ -71,6 +72,8 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
         loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
     except BaseException:
+        if store:
+            store.close()
         if server:
             server.stop()
         raise

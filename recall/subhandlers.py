@@ -51,7 +51,12 @@ def pool_of(rows: Sequence[dict[str, Any]]) -> Pool:
     try:
         vectors = [np.frombuffer(base64.b64decode(row["vector"]), dtype=np.int8).astype(np.float32) / 127 for row in rows]
         return Pool(
-            **{name: [row[name] for row in rows] for name in ROW_FIELDS},
+            hit_ids=[row["hit_ids"] for row in rows],
+            note_ids=[row["note_ids"] for row in rows],
+            vias=[row["vias"] for row in rows],
+            terms=[row["terms"] for row in rows],
+            paths=[row["paths"] for row in rows],
+            passages=[row["passages"] for row in rows],
             columns={name: [row[name] for row in rows] for name in COLUMNS},
             cosine=np.array([np.nan if row["cosine"] is None else row["cosine"] for row in rows], dtype=np.float64),
             bm25=np.array([row["bm25"] for row in rows], dtype=np.float64),

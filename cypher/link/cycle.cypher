@@ -3,8 +3,12 @@
 // returns: newer: string, older: string, chain: list<string>
 // needs: recallable_id, entity_id
 UNWIND $pairs AS pair
-MATCH (newer:Recallable|Entity {ns: $ns, id: pair.newer})
-MATCH (older:Recallable|Entity {ns: $ns, id: pair.older})
+CALL (pair) {
+  MATCH (newer:Recallable {ns: $ns, id: pair.newer}) RETURN newer UNION ALL MATCH (newer:Entity {ns: $ns, id: pair.newer}) RETURN newer
+}
+CALL (pair) {
+  MATCH (older:Recallable {ns: $ns, id: pair.older}) RETURN older UNION ALL MATCH (older:Entity {ns: $ns, id: pair.older}) RETURN older
+}
 MATCH path = SHORTEST 1 (older)-[:SUPERSEDES]->+(newer)
 RETURN pair.newer AS newer, pair.older AS older, [n IN nodes(path) | n.id] AS chain
 LIMIT 1

@@ -3,6 +3,9 @@
 // returns: source: string, target: string, relation: string
 // needs: recallable_id, entity_id
 UNWIND $links AS link
-MATCH (a:Recallable|Entity {ns: $ns, id: link.source})-[r:$(link.type)]->(b:Recallable|Entity {ns: $ns, id: link.target})
+CALL (link) {
+  MATCH (a:Recallable {ns: $ns, id: link.source}) RETURN a UNION ALL MATCH (a:Entity {ns: $ns, id: link.source}) RETURN a
+}
+MATCH (a)-[r:$(link.type)]->(b {ns: $ns, id: link.target})
 DELETE r
 RETURN link.source AS source, link.target AS target, link.relation AS relation

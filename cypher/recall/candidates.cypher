@@ -14,7 +14,7 @@
 //   kinds_found: list<string>, types_found: list<string>, saliences: list<float>, decays: list<float>, created: list<integer>,
 //   superseded: list<integer>, tags: list<any>, keys: list<string>, sources: list<string>, follows: list<any>,
 //   background: integer
-// needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name
+// needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name, namespace_name
 CALL () {
   WITH 1 AS go WHERE $near AND $tagged = ''
   MATCH (n:Current)

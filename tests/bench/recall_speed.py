@@ -64,7 +64,7 @@ class Given:
 
 def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of each way, a list in the order of the rounds."""
-    source, chance = Source(dataset, dataset.seed + 2), random.Random(dataset.seed)  # noqa: S311
+    source, chance = Source(dataset, dataset.seed + 2), random.Random(dataset.seed)
     driver = neo4j.GraphDatabase.driver(service.endpoint.uri, auth=(service.endpoint.username, service.endpoint.password))
     took: dict[str, list[float]] = {"minimal": [], "statement": [], "recall": []}
     kinds = sorted(service.dispatcher.runtime.kinds)
@@ -78,7 +78,9 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
         ways = {
             "minimal": lambda minimal=minimal: _run(driver, minimal),
             "statement": lambda ns=ns, params=params: service.store.within(ns).one("recall.candidates", **params),
-            "recall": lambda ns=ns, text=text: service.dispatcher.call("memory.recall", {"query": text, "min_score": 0}, ns=ns),
+            "recall": lambda ns=ns, text=text: service.dispatcher.call(
+                "memory.recall", {"query": text, "min_score": 0}, ns=ns
+            ),
         }
         for name in chance.sample(list(ways), len(ways)):
             started = time.perf_counter()

@@ -50,8 +50,8 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
     repository = Repository(tmp_path / "central")
-    repository.add("app", lib="compile", extra="runtime", checks="test")
-    for name in ("lib", "extra", "checks"):
+    repository.add("app", lib="compile", extra="runtime", checks="test", given="provided")
+    for name in ("lib", "extra", "checks", "given"):
         repository.add(name)
 
     class Handler(http.server.SimpleHTTPRequestHandler):

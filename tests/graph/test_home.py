@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +58,18 @@ def test_a_remembered_port_that_was_taken_gives_way_to_a_new_one(empty: Settings
     assert second["bolt_port"] != first["bolt_port"]
     assert second["browser_port"] == first["browser_port"]
     assert home.choose_ports(unpinned) == second
+
+
+def test_ports_that_a_killed_server_lets_go_of_in_a_moment_are_kept(
+    empty: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_module, "PORT_WAIT_S", 10.0)
+    home = Home(empty.home)
+    first = home.choose_ports({"bolt_port": None, "browser_port": None})
+    dying = socket.create_server(("127.0.0.1", first["bolt_port"]))
+    with dying, ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: (time.sleep(0.5), dying.close()))
+        assert home.choose_ports({"bolt_port": None, "browser_port": None}) == first
 
 
 def test_a_pinned_port_that_is_taken_is_an_error(empty: Settings) -> None:

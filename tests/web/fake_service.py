@@ -72,7 +72,13 @@ def recall(call, data):
     """Finds notes."""
     if data["query"] == "what time is it":
         return Answer({"results": [], "reason": "below_floor", "candidates_evaluated": 7})
-    hit = {"id": "n1", "content": "An [odd]\x1b[31m note", "score": 0.5, "relevance": 0.75, "created_at": "2026-03-01T10:00:00Z"}
+    hit = {
+        "id": "n1",
+        "content": "An [odd]\x1b[31m note",
+        "score": 0.5,
+        "relevance": 0.75,
+        "created_at": "2026-03-01T10:00:00Z",
+    }
     return Answer({"results": [hit], "candidates_evaluated": 1})
 
 
@@ -95,7 +101,12 @@ def link(call, data):
 
 def history(call, data):
     """The chain."""
-    older = {"id": "n0", "content": "Port 80.", "created_at": "2026-01-01T00:00:00Z", "superseded_at": "2026-03-01T10:00:00Z"}
+    older = {
+        "id": "n0",
+        "content": "Port 80.",
+        "created_at": "2026-01-01T00:00:00Z",
+        "superseded_at": "2026-03-01T10:00:00Z",
+    }
     return Answer({"results": [older, {"id": data["id"], "content": "Port 8443.", "created_at": "2026-03-01T10:00:00Z"}]})
 
 

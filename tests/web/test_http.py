@@ -21,7 +21,9 @@ def test_the_dispatcher_s_schema_checks_the_body(client):
     assert {error["field"] for error in answer.json["errors"]} == {"colour", "salience"}
 
 
-@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "application/json;charset=UTF-8", "application/ld+json"])
+@pytest.mark.parametrize(
+    "content_type", ["application/json; charset=utf-8", "application/json;charset=UTF-8", "application/ld+json"]
+)
 def test_json_by_any_of_its_types_is_read(client, content_type):
     answer = client.post("/v1/memory/remember", data='{"content": "日本"}'.encode(), content_type=content_type)
     assert answer.json["content"] == "日本"

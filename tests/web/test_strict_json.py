@@ -109,7 +109,12 @@ def test_a_flood_of_faults_gives_a_short_answer(value):
 
 
 def test_a_batch_of_5_mb_is_read_in_well_under_a_second():
-    item = {"content": "A note of middling length. " * 180, "salience": 0.4, "tags": ["a", "b"], "properties": {"n": [1, 2.5]}}
+    item = {
+        "content": "A note of middling length. " * 180,
+        "salience": 0.4,
+        "tags": ["a", "b"],
+        "properties": {"n": [1, 2.5]},
+    }
     body = json.dumps({"items": [item] * 1_000}).encode()
     started = time.process_time()
     assert len(loads(body)["items"]) == 1_000

@@ -86,7 +86,9 @@ def test_the_server_does_not_say_what_it_is_made_of(running):
 
 def test_proxy_headers_of_callers_are_not_believed(running):
     with running.connect() as connection:
-        connection.request("GET", "/healthz", headers={"X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "https"})
+        connection.request(
+            "GET", "/healthz", headers={"X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "https"}
+        )
         assert connection.getresponse().status == 200
 
 

@@ -1,0 +1,116 @@
+"""Relevance: the probability that a candidate is a true match, at even odds against noise.
+
+Noise is, in equal parts, (a) the best candidates that a store offers for queries it can't answer and (b) the candidates of
+answerable queries that are not matches. Each half has its own monotone model, which gives the likelihood ratio of a match
+against that half: `answerable` asks whether the store answers the query at all, `match` whether it is this candidate. By
+Bayes' rule relevance = 1 / (1 + (1/ratio_a + 1/ratio_b) / 2): a candidate has to stand against both. It grows strictly
+with its evidence, so it also orders.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall.background import Background
+from recall.embed import is_multilingual
+from recall.evidence import NAMES, Candidates, Floats, gathered
+from recall.hits import Pool, Query
+from recall.text import non_ascii_letter_share
+
+VERSION: Final = 1
+MODES: Final = ("hybrid", "dense", "lexical")
+FILE: Final = Path(__file__).with_name("calibration.json")
+UNREAD_SHARE: Final = 0.5  # share of non-ASCII letters from which a model of English does not understand a query
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """A logistic model: log likelihood ratio = intercept + weights . evidence, weights in the order of `NAMES`."""
+
+    intercept: float
+    weights: Floats
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Odds:
+        """Read from {"intercept": .., "weights": {evidence: weight}}. Raises ValueError for evidence that is not known."""
+        unknown = sorted(set(stored["weights"]) - set(NAMES))
+        if unknown:
+            raise ValueError(f"calibration weighs unknown evidence: {', '.join(unknown)}")
+        return cls(float(stored["intercept"]), np.array([float(stored["weights"].get(name, 0.0)) for name in NAMES]))
+
+    def log_ratio(self, values: Floats) -> Floats:
+        return np.clip(values @ self.weights + self.intercept, -40.0, 40.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrator:
+    """answerable: against noise (a).  match: against noise (b)."""
+
+    answerable: Odds
+    match: Odds
+
+    def probability(self, values: Floats) -> Floats:
+        """Relevance of rows of evidence, (n, len(NAMES)) -> (n,) in (0, 1)."""
+        against = np.exp(-self.answerable.log_ratio(values)) + np.exp(-self.match.log_ratio(values))
+        return np.asarray(1 / (1 + against / 2))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A calibrator for each mode: words and vectors, vectors alone, words alone."""
+
+    modes: Mapping[str, Calibrator]
+
+    @classmethod
+    def load(cls, file: Path = FILE) -> Calibration:
+        """Raises ValueError for a file of another version or with a mode missing."""
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if stored.get("version") != VERSION or set(stored["modes"]) != set(MODES):
+            raise ValueError(f"{file}: not a calibration of version {VERSION} with the modes {', '.join(MODES)}")
+        return cls({
+            mode: Calibrator(Odds.of(odds["answerable"]), Odds.of(odds["match"])) for mode, odds in stored["modes"].items()
+        })  # fmt: skip
+
+    def relevance(
+        self, pool: Pool, query: Query, background: Background | None = None, *, words: bool = True
+    ) -> NDArray[np.float64]:
+        """Relevance of each row of `pool`, (n,). Without a background the shipped one serves.
+
+        words: whether the query's words count; without them only vectors do.
+        """
+        return self.explained(pool, query, background, words=words)[0]
+
+    def explained(
+        self, pool: Pool, query: Query, background: Background | None = None, *, words: bool = True
+    ) -> tuple[NDArray[np.float64], Floats]:
+        """Relevance, and the evidence that it rests on: (n, len(NAMES)) in the order of `evidence.NAMES`."""
+        background = background or Background.shipped()
+        embedding = query.embedding
+        if words and not is_multilingual(background.model) and non_ascii_letter_share(query.text) > UNREAD_SHARE:
+            embedding = None
+        rows = Candidates(
+            note_ids=pool.note_ids, terms=pool.terms, vectors=pool.vectors, follows=pool.columns.get("follows") or [()] * len(pool)
+        )  # fmt: skip
+        found = gathered(rows, query.terms if words else None, embedding, background)
+        relevance = self._mode(found.has_words, embedding is not None).probability(found.values)
+        if embedding is not None and found.has_words and not found.has_meaning.all():
+            unseen = ~found.has_meaning
+            relevance[unseen] = self.modes["lexical"].probability(found.values[unseen])
+        return relevance, found.values
+
+    def _mode(self, has_words: bool, has_meaning: bool) -> Calibrator:
+        return self.modes["lexical" if not has_meaning else "hybrid" if has_words else "dense"]
+
+
+@cache
+def shipped() -> Calibration:
+    """The calibration that comes with the package."""
+    return Calibration.load()

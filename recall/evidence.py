@@ -1,0 +1,240 @@
+"""What speaks for each candidate, as numbers: its own, its neighbours', and how the whole pool answers the query.
+
+Words are counted again here from the candidates' `terms`, with the rarity they have in the namespace: the full-text index
+spans all namespaces, so its scores find candidates and do not judge them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recall.background import PSEUDO_NOTES, Background, centred
+from recall.stopwords import SMALL_TALK, STOP_WORDS
+from recall.text import QueryTerms, Word
+
+Floats = NDArray[np.float64]
+STEM, PARTS, SMALL = 0.95, 0.9, 0.3  # worth of a stem, of parts found apart, and of small talk against other words
+NEIGHBOUR = 0.6  # worth of a word that the turn before or after has
+K1, B = 1.2, 0.75
+NAMES = (
+    "closeness", "meaning", "meaning_behind", "coverage", "coverage_behind", "words", "information", "beside_meaning", "beside_words",
+    "beside_coverage", "best_closeness", "best_meaning", "best_coverage", "best_information", "asked", "matter", "stop_words",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The columns that evidence is read from, one row a candidate.
+
+    note_ids: the note that is served for the row.  terms: index terms, joined by spaces.  vectors: (n, d) unit rows, zeros
+    where there is none.  follows: ids of the notes before and after the row's note.
+    """
+
+    note_ids: Sequence[str]
+    terms: Sequence[str]
+    vectors: NDArray[np.float32]
+    follows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """values: (n, len(NAMES)).  has_meaning, has_words: whether a row could be judged so, (n,) bool."""
+
+    values: Floats
+    has_meaning: NDArray[np.bool_]
+    has_words: bool
+
+    def column(self, name: str) -> Floats:
+        return np.asarray(self.values[:, NAMES.index(name)])
+
+
+def gathered(pool: Candidates, query: QueryTerms, embedding: NDArray[np.float32] | None, background: Background) -> Evidence:
+    """The evidence for every row of `pool`. embedding: (d,) unit vector, or None; a row of zeros has no vector."""
+    n = len(pool.note_ids)
+    values = dict.fromkeys(NAMES, np.zeros(n))
+    beside = _neighbours(pool.note_ids, pool.follows)
+    has_meaning = np.zeros(n, dtype=bool)
+    if embedding is not None and n:
+        has_meaning = np.any(pool.vectors, axis=1)
+        values |= _meaning(pool.vectors, has_meaning, embedding, background, beside)
+    has_words = query is not None and bool(query.words)
+    if query is not None and has_words and n:
+        values |= _words(pool, query, background, beside)
+    return Evidence(
+        np.stack([np.asarray(values[name], dtype=np.float64) for name in NAMES], axis=1), has_meaning, bool(query.words)
+    )
+
+
+def _neighbours(ids: Sequence[str], follows: Sequence[Sequence[str]]) -> list[NDArray[np.intp]]:
+    """Rows of the notes before or after each row's note: a list of (n,) arrays, -1 where there is none in the pool."""
+    rows = {id: row for row, id in reversed(list(enumerate(ids)))}
+    width = max((len(near) for near in follows), default=0)
+    table = np.full((min(width, 4), len(ids)), -1, dtype=np.intp)
+    if width:
+        for row, near in enumerate(follows):
+            for at, id in enumerate(near[:4]):
+                table[at, row] = rows.get(id, -1)
+    return list(table)
+
+
+def _best_beside(values: Floats, beside: list[NDArray[np.intp]], absent: float) -> Floats:
+    """The best of the neighbours' values in each row; (..., n) in and out."""
+    best = np.full(values.shape, absent)
+    for rows in beside:
+        best = np.maximum(best, np.where(rows >= 0, values[..., rows], absent))
+    return best
+
+
+def _meaning(
+    vectors: NDArray[np.float32],
+    known: NDArray[np.bool_],
+    embedding: NDArray[np.float32],
+    background: Background,
+    beside: list[NDArray[np.intp]],
+) -> dict[str, Floats]:
+    """Cosines in standard deviations above what a note of the namespace has with this query."""
+    if background.centre is not None and background.drift is not None and len(background.centre) == len(embedding):
+        asked = centred(embedding, background.centre)
+        cosines = (centred(vectors, background.centre) @ asked).astype(np.float64)
+        usual, spread = float(background.drift @ asked), background.spread
+    else:
+        cosines = (vectors @ embedding).astype(np.float64)
+        usual, spread = float(np.median(cosines)), max(float(np.std(cosines)), 0.08)
+    own = np.where(known, (cosines - usual) / spread, -1.0)
+    best = float(own.max())
+    far, scatter = background.far or (usual + 3 * spread, spread)
+    closeness = np.where(known, (vectors @ embedding - far) / scatter, -4.0)
+    near = _best_beside(own, beside, -1.0)
+    return {
+        "closeness": closeness,
+        "best_closeness": np.full(len(own), float(closeness.max())),
+        "meaning": own,
+        "meaning_behind": best - own,
+        "best_meaning": np.full(len(own), best),
+        "beside_meaning": np.maximum(near, -1.0),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """The terms of all rows as one text, so that a term is looked for once."""
+
+    text: str
+    starts: NDArray[np.intp]
+    lengths: Floats
+
+    @classmethod
+    def of(cls, terms: Sequence[str]) -> _Index:
+        sizes = [len(row) + 3 for row in terms]
+        lengths = np.array([row.count(" ") + 1 for row in terms], dtype=np.float64)
+        return cls(" " + " \n ".join(terms) + " ", np.cumsum([0, *sizes[:-1]]), lengths)
+
+    def counts(self, term: str) -> Floats:
+        """How often each row has `term`, (n,)."""
+        found, needle = [], f" {term} "
+        at = self.text.find(needle)
+        while at >= 0:
+            found.append(at)
+            at = self.text.find(needle, at + len(needle) - 1)
+        if not found:
+            return np.zeros(len(self.starts))
+        rows = np.searchsorted(self.starts, found, side="right") - 1
+        return np.bincount(rows, minlength=len(self.starts)).astype(np.float64)
+
+
+class _Matcher:
+    """How well each row has a word, and how much a word is worth."""
+
+    def __init__(self, terms: Sequence[str], background: Background):
+        self.index, self.background = _Index.of(terms), background
+        self.total = max(background.notes, len(terms)) + PSEUDO_NOTES
+        usual = background.length if background.notes else (background.length + float(self.index.lengths.mean())) / 2
+        self.slow = K1 * (1 - B + B * self.index.lengths / max(usual, 1.0))
+        self._counts: dict[str, Floats] = {}
+
+    def counts(self, term: str) -> Floats:
+        if term not in self._counts:
+            self._counts[term] = self.index.counts(term)
+        return self._counts[term]
+
+    def rarity(self, term: str) -> float:
+        """Nats that a match of `term` tells: ln(1 + (N - df + .5) / (df + .5)), shipped word shares mixed in."""
+        seen = float(np.count_nonzero(self.counts(term)))
+        own = max(seen, self.background.share(term) * self.background.notes)
+        df = own + PSEUDO_NOTES * self.background.shares.get(term, 0.0)
+        return math.log(1 + (self.total - min(df, self.total) + 0.5) / (df + 0.5))
+
+    def worth(self, word: Word) -> float:
+        if word.grams:
+            known = [min(self.rarity(gram), 6.0) for gram in word.grams]
+            return len(word.text) / 2 * sum(known) / len(known)
+        if word.parts:
+            return sum(self.worth(part) for part in word.parts)
+        rarity = min(self.rarity(word.text), self.rarity(word.stem)) if word.stem else self.rarity(word.text)
+        return rarity * (SMALL if is_small(word) else 1.0)
+
+    def match(self, word: Word) -> tuple[Floats, Floats]:
+        """(whether each row has the word, in [0, 1]; the same with how often it has it, in [0, K1 + 1])."""
+        if word.grams:
+            covered = self._covered(word)
+            return covered, covered
+        if word.parts:
+            worths = np.array([self.worth(part) for part in word.parts])
+            pairs = [self.match(part) for part in word.parts]
+            shares = worths / max(worths.sum(), 1e-9) * PARTS
+            has, often = (shares @ np.stack(side) for side in zip(*pairs, strict=True))
+        else:
+            has, often = np.zeros(len(self.slow)), np.zeros(len(self.slow))
+        for term, value in ((word.stem, STEM), *((term, 1.0) for term in (word.text, *word.others))):
+            if term:
+                count = self.counts(term)
+                has = np.maximum(has, value * (count > 0))
+                often = np.maximum(often, value * count * (K1 + 1) / (count + self.slow))
+        return has, often
+
+    def _covered(self, word: Word) -> Floats:
+        """Share of the characters of a run that lie in a bigram which the row has."""
+        size = len(word.grams[0])
+        covered = np.zeros((len(word.grams) + size - 1, len(self.slow)), dtype=bool)
+        for at, gram in enumerate(word.grams):
+            covered[at : at + size] |= self.counts(gram) > 0
+        return np.asarray(covered.mean(axis=0))
+
+
+def is_small(word: Word) -> bool:
+    """Whether a word is small talk, a stop word, or a number below 100: worth little by itself."""
+    if word.parts:
+        return all(is_small(part) for part in word.parts)
+    return word.text in SMALL_TALK or word.text in STOP_WORDS or (len(word.text) < 3 and word.text.isdecimal())
+
+
+def _words(pool: Candidates, query: QueryTerms, background: Background, beside: list[NDArray[np.intp]]) -> dict[str, Floats]:
+    """Coverage of the query's words, weighted by rarity, by each row and by the rows beside it."""
+    matcher = _Matcher(pool.terms, background)
+    worth = np.array([matcher.worth(word) for word in query.words]) + 1e-6
+    pairs = [matcher.match(word) for word in query.words]
+    has, often = np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])
+    shares = worth / worth.sum()
+    coverage, information, score = shares @ has, worth @ has, worth @ often
+    score = score / max(float(score.max()), 1e-9)
+    wider = shares @ np.maximum(has, NEIGHBOUR * _best_beside(has, beside, 0.0))
+    matter = sum(value for value, word in zip(shares, query.words, strict=True) if not is_small(word))
+    n = len(coverage)
+    return {
+        "coverage": coverage,
+        "coverage_behind": coverage.max() - coverage,
+        "words": score,
+        "information": np.log1p(information),
+        "beside_words": _best_beside(score, beside, 0.0),
+        "beside_coverage": wider - coverage,
+        "best_coverage": np.full(n, coverage.max()),
+        "best_information": np.full(n, math.log1p(float(information.max()))),
+        "asked": np.full(n, math.log1p(len(query.words))),
+        "matter": np.full(n, 0.0 if query.only_stop_words else matter),
+        "stop_words": np.full(n, float(query.only_stop_words)),
+    }

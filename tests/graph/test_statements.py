@@ -1,0 +1,208 @@
+"""Statement files: what the loader refuses, and what the real server makes of those that ship."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import neo4j
+import numpy as np
+import pytest
+
+from graph import schema
+from graph.errors import StatementError
+from graph.statements import FOLDER, Statement, load, parse
+from graph.store import Store, vector
+from recall.warm import compile_statements
+
+SHIPPED = load()
+ROOT = Path(__file__).parents[2]
+UNSCOPED: set[str] = set()  # statements outside schema/ that by nature see every namespace
+SCANS = re.compile(r"AllNodesScan|LabelScan|ByLabelsScan|RelationshipsScan|RelationshipTypeScan|NodeIndexScan")
+VALUES = {
+    "string": "x",
+    "integer": 3,
+    "float": 0.5,
+    "boolean": True,
+    "map": {"a": 1},
+    "any": "x",
+    "bytes": b"x",
+    "vector": vector(np.ones(384, np.float32)),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def written(folder: Path, text: str, name: str = "note/one.cypher") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_statement_takes_its_name_from_its_path_and_its_contract_from_its_header(folder):
+    text = (
+        "// Finds things.\n// They are few.\n// params: ns: string, ids: list<string>,\n//   k: integer\n"
+        "// returns: id: string\n// needs: a, b\nMATCH (n {ns: $ns}) WHERE n.id IN $ids // not $this\n"
+        "RETURN n.id AS id, '$nor this' AS x LIMIT $k\n"
+    )
+    written(folder, text, "note/deep/one.cypher")
+    (statement,) = load(folder).values()
+    assert statement.name == "note.deep.one"
+    assert statement.purpose == "Finds things."
+    assert statement.params == {"ns": "string", "ids": "list<string>", "k": "integer"}
+    assert list(statement.returns) == ["id"]
+    assert statement.needs == ("a", "b")
+    assert statement.scoped
+    assert statement.text == "CYPHER 25\n" + text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "fault"),
+    [
+        ("MATCH (n) RETURN n\n", 1, "no `// params:` line"),
+        ("// Purpose.\n// returns: -\nRETURN 1\n", 1, "no `// params:` line"),
+        ("// Purpose.\n// params: -\nRETURN 1\n", 1, "no `// returns:` line"),
+        ("// params: -\n// returns: -\nRETURN 1\n", 1, "must say the purpose"),
+        ("// Purpose.\n// params: -\n// returns: -\n\nRETURN $ns\n", 5, r"declares \[\], uses \['ns'\]"),
+        ("// Purpose.\n// params: ns: string\n// returns: -\nRETURN 1\n", 1, r"declares \['ns'\], uses \[\]"),
+        ("// Purpose.\n// params: ns: text\n// returns: -\nRETURN $ns\n", 2, "'ns: text' is not `name: type`"),
+        ("// Purpose.\n// params: ns\n// returns: -\nRETURN $ns\n", 2, "'ns' is not `name: type`"),
+        ("// Purpose.\n// params: -\n// returns: id: lists<string>\nRETURN 1 AS id\n", 3, "is not `name: type`"),
+        ("// Purpose.\n// params: -\n// returns: id: list<string\nRETURN 1 AS id\n", 3, "is not `name: type`"),
+        ("// Purpose.\n// params: a: map>\n// returns: -\nRETURN $a\n", 2, "is not `name: type`"),
+        ("// Purpose.\n// params: a: map, a: map\n// returns: -\nRETURN $a\n", 2, "a is declared twice"),
+    ],
+)
+def test_a_faulty_header_is_refused_with_file_and_line(folder, text, line, fault):
+    path = written(folder, text)
+    with pytest.raises(StatementError, match=fault) as error:
+        load(folder)
+    assert str(error.value).startswith(f"{path}:{line}: ")
+
+
+def test_an_empty_folder_is_refused(folder):
+    with pytest.raises(StatementError, match=r"holds no \.cypher file"):
+        load(folder)
+
+
+def test_a_parameter_inside_a_comment_or_a_text_counts_as_none(folder):
+    path = written(folder, "// P.\n// params: -\n// returns: -\n/* $a\n$b */ RETURN '$c \\' $d', \"$e\" // $f\n")
+    assert parse(path, "x").params == {}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_statement_works_inside_a_namespace(name):
+    """`ns` comes from the store alone; what declares it uses it, or the loader would have refused the file."""
+    if not name.startswith("schema."):
+        assert SHIPPED[name].scoped is (name not in UNSCOPED)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_statement_has_a_caller(name, named_in_sources):
+    if not re.fullmatch(r"schema\.\d{3}_\w+", name):  # migrations are found by their numbers
+        assert name in named_in_sources
+
+
+@pytest.fixture(scope="module")
+def named_in_sources() -> set[str]:
+    """Every text that stands as such in the product's Python, its benchmark included."""
+    found = set()
+    for package in ("graph", "recall", "web", "seeds", "tests/bench"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.add(node.value)
+    return found
+
+
+def value_of(kind: str) -> Any:
+    """A value of a header's type."""
+    return [value_of(kind[5:-1])] if kind.startswith("list<") else VALUES[kind]
+
+
+def parameters(statement: Statement) -> dict[str, Any]:
+    found = {name: value_of(kind) for name, kind in statement.params.items()}
+    if "options" in found:
+        found["options"] = {"indexConfig": schema.vector_config(384)}
+    return found
+
+
+def operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(operator, details) of a plan and all its children."""
+    yield plan["operatorType"].partition("@")[0], plan["args"].get("Details", "")
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+def explained(driver: neo4j.Driver, statement: Statement) -> Mapping[str, Any]:
+    text = statement.text.replace("CYPHER 25", "CYPHER 25 EXPLAIN", 1)
+    summary = driver.execute_query(text, parameters(statement)).summary  # type: ignore[arg-type]
+    assert summary.plan is not None
+    return summary.plan
+
+
+def problems(store: Store, driver: neo4j.Driver, statement: Statement) -> list[str]:
+    """What stands against running `statement`: indexes that aren't ready, a plan that is refused or scans."""
+    states = schema.states(store)
+    found = [f"{name} is {states[name]}" for name in statement.needs if states[name] != "ONLINE"]
+    try:
+        plan = list(operators(explained(driver, statement)))
+    except neo4j.exceptions.Neo4jError as error:
+        return [*found, f"refused: {error.message}"]
+    if statement.scoped:
+        found += [f"scans: {name} {details}" for name, details in plan if SCANS.search(name)]
+    return found
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_server_plans_a_statement_without_a_scan_and_with_its_indexes_online(store, driver, name):
+    assert problems(store, driver, SHIPPED[name]) == []
+
+
+@pytest.mark.parametrize("name", [name for name, statement in SHIPPED.items() if statement.scoped])
+def test_a_statement_names_every_index_that_its_plan_uses(store, driver, name):
+    statement = SHIPPED[name]
+    by_properties = {
+        (frozenset(row["labelsOrTypes"]), tuple(row["properties"])): row["name"]
+        for row in driver.execute_query(
+            "SHOW INDEXES YIELD name, labelsOrTypes, properties, type WHERE type = 'RANGE'"
+        ).records
+    }
+    used = set()
+    for _, details in operators(explained(driver, statement)):
+        for label, properties in re.findall(r"(?:UNIQUE|INDEX) \w+:(\w+)\(([\w, ]+)\)", details):
+            index = by_properties.get((frozenset({label}), tuple(properties.split(", "))))
+            used |= {index} if index else set()
+    assert used <= set(statement.needs)
+
+
+def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
+    """Drops every needed index in turn and puts it back as the schema would."""
+    constraints = {row["name"] for row in driver.execute_query("SHOW CONSTRAINTS YIELD name").records}
+    migrations = {path.stem[4:]: f"schema.{path.stem}" for path in FOLDER.glob("schema/[0-9]*.cypher")}
+    needed = schema.needed(store)
+    assert needed >= {"recallable_id", "current_text", "superseded_text", "current_embedding", "superseded_embedding"}
+    try:
+        for index in sorted(needed):
+            statement = min((s for s in SHIPPED.values() if index in s.needs), key=lambda s: len(s.text))
+            assert problems(store, driver, statement) == []
+            driver.execute_query(f"DROP {'CONSTRAINT' if index in constraints else 'INDEX'} {index}")
+            try:
+                assert f"{index} is MISSING" in problems(store, driver, statement), statement.name
+            finally:
+                if index in migrations:
+                    store.auto(migrations[index])
+                else:
+                    schema._vector_indexes(store, service.dispatcher.runtime.options["embedder"].dimensions)
+                schema.await_online(store)
+            assert problems(store, driver, statement) == []
+    finally:  # the plans went with the indexes; the next recall must not wait for a new one
+        memory = service.dispatcher.runtime.states["memory"]
+        compile_statements(service.dispatcher.runtime, memory.embedder, memory.config)
