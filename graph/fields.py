@@ -15,6 +15,7 @@ from typing import Any
 from marshmallow import EXCLUDE, RAISE, Schema, ValidationError, fields, post_load
 
 INT64 = 2**63
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON; behind one more backslash it is six characters
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)")
 
 
@@ -165,7 +166,7 @@ class Properties(fields.Field[dict[str, Any]]):
             size = len(text.encode())
         except (ValueError, TypeError, RecursionError):
             raise ValidationError("must be JSON with finite numbers, and no half surrogate pairs") from None
-        if "\\u0000" in text:
+        if _NUL.search(text):
             raise ValidationError("holds a NUL character")
         if size > self.most:
             raise ValidationError(f"must be at most {self.most:,} bytes of JSON, is {size:,}")

@@ -118,6 +118,8 @@ def update(call: Call, request: schemas.Update) -> Answer:
     row = call.space.one("note.get", id=request.id)
     if row is None:
         raise NotFound(f"no node {request.id!r} here", "id")
+    if "Neuron" not in row["labels"] and request.changes.keys() & {"triggers", "importance"}:
+        raise NotAllowed("only a neuron has triggers and importance", "triggers")
     changes: dict[str, Any] = _changes(request.changes)
     fresh: Mapping[str, Any] | None = None
     if "Entity" in row["labels"]:
@@ -140,11 +142,22 @@ def update(call: Call, request: schemas.Update) -> Answer:
     try:
         call.space.write(work)
     except StoreConflict as error:
-        holders = call.space.rows("note.held_keys", keys=[{"kind": row["node"]["kind"], "key": changes.get("key")}])
-        if not holders:
-            raise
-        raise KeyInUse(f"key: {changes['key']!r} is held by {holders[0]['id']}", holders[0]["id"]) from error
+        raise _held(call, row["node"], changes) or error from error
     return get(call, schemas.ById(id=request.id))
+
+
+def _held(call: Call, node: Mapping[str, Any], changes: Mapping[str, Any]) -> KeyInUse | None:
+    """Who has the key, or the name, that an update wanted to give to `node`."""
+    kind = node["kind"]
+    if key := changes.get("key"):
+        for row in call.space.rows("note.held_keys", keys=[{"kind": kind, "key": key}]):
+            if row["id"] != node["id"]:
+                return KeyInUse(f"key: {key!r} is held by {row['id']}", row["id"])
+    if name := changes.get("name_key"):
+        holder = call.space.value("note.named", name_key=name, kind=kind)
+        if holder and holder != node["id"]:
+            return KeyInUse(f"content: a {kind} of that name is {holder}", holder)
+    return None
 
 
 def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,6 +217,8 @@ def link_nodes(call: Call, request: schemas.Links) -> Answer:
         if newer:
             tx.rows("link.lock")
         rows = tx.rows("link.create", links=edges)
+        if len(rows) < len(edges):
+            raise StoreConflict("a node was deleted while edges to it were drawn")
         if newer:
             _refuse_cycles(tx, newer)
             tx.rows("note.relabel", ids=sorted({edge["target"] for edge in newer}))
@@ -295,7 +310,7 @@ def _walk(request: schemas.Neighbors | schemas.Traverse) -> dict[str, Any]:
 
 def search(call: Call, request: schemas.Search) -> Answer:
     """Nodes whose names or words fit, best first, without any floor."""
-    lucene = call.indexer.search(call.space.ns, request.query)
+    lucene = call.indexer.search(call.space.ns, request.query, request.kinds)
     kinds = request.kinds or sorted(call.runtime.kinds)
     rows = call.space.rows("note.search", lucene=lucene, kinds=kinds, limit=request.limit) if lucene else []
     return Answer({"results": [shown(row["node"], row["labels"], score=row["score"]) for row in rows]})

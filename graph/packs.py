@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
@@ -36,8 +37,8 @@ class Indexer(Protocol):
     def entity(self, name: str) -> dict[str, str]:
         """`name_key`, under which a name is looked up, and `terms`, by which it is searched."""
 
-    def search(self, ns: str, query: str) -> str | None:
-        """The full-text query for free text in a namespace; None where nothing in it can be searched."""
+    def search(self, ns: str, query: str, kinds: Sequence[str] = ()) -> str | None:
+        """The full-text query for free text in a namespace, of any kind if `kinds` is empty; None where it has no words."""
 
 
 @dataclass(kw_only=True)
@@ -148,6 +149,8 @@ def ordered(packs: Iterable[Pack]) -> list[Pack]:
             owner, _, action = verb.name.partition(".")
             if owner != pack.name or not _NAME.fullmatch(action):
                 raise PackError(f"pack {pack.name}: a verb can't be named {verb.name!r}")
+        if doubled := [name for name, times in Counter(verb.name for verb in pack.verbs).items() if times > 1]:
+            raise PackError(f"pack {pack.name}: two verbs are named {doubled[0]}")
         by_name[pack.name] = pack
     for pack in by_name.values():
         if missing := sorted(set(pack.requires) - by_name.keys()):
@@ -168,12 +171,17 @@ class Dispatcher:
         self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
         registered = {kind: "Note" for pack in self.packs for kind in pack.kinds}
         runtime.kinds = dict(runtime.kinds) | registered
-        for pack in self.packs:
-            runtime.states[pack.name] = pack.open(runtime)
+        try:
+            for pack in self.packs:
+                runtime.states[pack.name] = pack.open(runtime)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         for pack in reversed(self.packs):
-            pack.close(self.runtime.states.pop(pack.name, None))
+            if pack.name in self.runtime.states:
+                pack.close(self.runtime.states.pop(pack.name))
 
     def verbs(self) -> list[Verb]:
         """The public ones, by name."""

@@ -253,7 +253,7 @@ def translate(error: Exception) -> PalimpsestError:
         return StoreUnavailable(f"Neo4j does not answer: {error}")
     if isinstance(error, ConstraintError):
         return StoreConflict(str(error.message or error))
-    if "TransactionTimedOut" in code or "TransactionTerminated" in code or "timed out" in str(error):
+    if "TransactionTimedOut" in code or "Transaction.Terminated" in code or "timed out" in str(error):
         return StoreTimeout(f"the statement went past its limit: {error}")
     if "Deadlock" in code or "LockAcquisitionTimeout" in code:
         return StoreConflict(f"another write stood in the way: {error}")

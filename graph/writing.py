@@ -182,13 +182,13 @@ def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str,
     many = len(request.drafts) > 1
     for number, draft in enumerate(request.drafts):
         place = f"items.{number}." if many else ""
-        for name, id in draft.references:
-            if id not in found:
-                raise NotFound(f"no node {id!r} here to refer to", f"{place}{name}")
         holder = mine.get((draft.kind, draft.key)) if draft.key is not None else None
         if holder and holder["content_hash"] == content_hash(draft.content):
             stored.append(Stored(holder["id"], unchanged=True))
             continue
+        for name, id in draft.references:
+            if id not in found:
+                raise NotFound(f"no node {id!r} here to refer to", f"{place}{name}")
         if holder and holder["id"] not in draft.supersedes:
             raise KeyInUse(
                 f"{place}key: {draft.key!r} is held by {holder['id']} with other content; name it in supersedes to replace it",
@@ -218,15 +218,15 @@ def _create(space: SpaceTransaction, drafts: Sequence[Draft]) -> dict[str, Store
     now = dt.datetime.now(dt.UTC)
     older = list(dict.fromkeys(id for draft in drafts for id in draft.supersedes))
     if older:
-        space.rows("note.give_key", ids=older)
+        space.rows("note.give_key", ids=older, keys=[draft.key for draft in drafts if draft.key and draft.supersedes])
     recallable = [draft for draft in drafts if draft.label != "Entity"]
     if recallable:
         space.rows("note.create", items=[draft.as_item(now) for draft in recallable])
     known = _entities(space, [draft for draft in drafts if draft.label == "Entity"], now)
     links = [link for draft in drafts for link in draft_links(draft) if draft.id not in known]
     links += _mention_links(space, drafts, now)
-    if links:
-        space.rows("link.create", links=links)
+    if links and len(space.rows("link.create", links=links)) < len(links):
+        raise StoreConflict("a node was deleted while edges to it were drawn")
     if older:
         space.rows("note.relabel", ids=older)
     return known

@@ -19,11 +19,10 @@ from graph.records import ALWAYS_TS, tag_token, time_key, timestamp
 from graph.store import Space, vector
 from recall.config import RecallConfig, candidate_count, close_look
 from recall.hits import Pool, Query, RecallRequest
-from recall.index import unpacked
+from recall.index import any_of, unpacked
 from recall.text import lucene, name_key, names
 
 log = logging.getLogger(__name__)
-NOBODY = [""]  # an empty list would be another type, and a plan is cached by types
 COLUMNS = (
     *("contents", "clipped", "kinds_found", "types_found", "saliences", "decays"),
     *("created", "superseded", "tags", "keys", "sources", "follows"),
@@ -73,13 +72,13 @@ def candidates(
 def _leg_by_leg(
     space: Space, query: Query, params: Mapping[str, Any], config: RecallConfig, left_s: Callable[[float], float]
 ) -> Pool:
-    off = {"near": False, "lucene": "", "names": NOBODY}
+    off = {"near": False, "lucene": "", "names": []}
     legs = {"vector": "near", "text": "lucene", "walk": "names"}
     rows, degraded = [], []
     for leg, switch in legs.items():
-        if params[switch] == off[switch]:
+        if not params["ask"][switch]:
             continue
-        asked = {**params, **off, switch: params[switch]}
+        asked = {**params, "ask": {**params["ask"], **off, switch: params["ask"][switch]}}
         try:
             row = space.one("recall.candidates", timeout_s=left_s(config.leg_timeout_s), **asked)
             rows.append(row or {})
@@ -99,21 +98,23 @@ def parameters(ns: str, query: Query, request: RecallRequest, config: RecallConf
     filters = lucene_filters(ns, request, moment)
     past = request.as_of is not None or request.include_superseded
     return {
-        "near": query.embedding is not None,
         "embedding": vector(np.zeros(1, np.float32) if query.embedding is None else query.embedding),
-        "lucene": f"{filters} +terms:({words})" if words else "",
-        "tagged": filters if request.tags else "",
         "k": k,
         "k_old": k if past else config.old_candidates,
-        "at": moment.at,
-        "now": moment.now,
-        "types": types,
-        "kinds": list(request.kind) if request.kind else list(kinds),
-        "names": (entity_names(query, request) if wants_text else None) or NOBODY,
-        "strong": config.strong_hits,
-        "depth": close_look(request.limit),
-        "history": request.include_superseded,
-        "clip": config.clip_characters,
+        "ask": {
+            "near": query.embedding is not None,
+            "lucene": f"{filters} +terms:({words})" if words else "",
+            "tagged": filters if request.tags else "",
+            "at": moment.at,
+            "now": moment.now,
+            "types": types,
+            "kinds": list(request.kind) if request.kind else list(kinds),
+            "names": entity_names(query, request) if wants_text else [],
+            "strong": config.strong_hits,
+            "depth": close_look(request.limit),
+            "history": request.include_superseded,
+            "clip": config.clip_characters,
+        },
     }
 
 
@@ -123,7 +124,7 @@ def lucene_filters(ns: str, request: RecallRequest, moment: Moment) -> str:
     if request.memory_type:
         clauses.append(f"+type_key:({' '.join([*request.memory_type, UNTYPED])})^0")
     if request.kind:
-        clauses.append("+kind:(" + " ".join(f'"{kind}"' for kind in request.kind) + ")^0")
+        clauses.append(any_of("kind", request.kind))
     if request.as_of is not None:
         clauses.append(f"+created_key:[* TO {time_key(moment.at)}]^0")
     clauses += [f"+tag_key:{tag_token(tag)}^0" for tag in request.tags]

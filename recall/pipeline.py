@@ -13,11 +13,13 @@ from graph.fields import shown_time
 from graph.ontology import RECALLABLE, UNTYPED
 from graph.packs import Answer, Call
 from graph.records import moment_of
+from recall.background import Background
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
 from recall.candidates import Moment, candidates
 from recall.config import RecallConfig, ScoringConfig
 from recall.embed import Embedder
+from recall.evidence import NAMES
 from recall.fuse import fuse
 from recall.gate import abstention, gate
 from recall.hits import Hit, Pool, Query, RecallRequest
@@ -71,7 +73,8 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     with clock.stage("fuse"):
         pool = fuse(pool, request.fusion, state.config)
     with clock.stage("score"):
-        hits = ranked(pool, query, request, state, scoring)
+        background = state.backgrounds.of(call.space, pool.background)
+        hits = ranked(pool, query, request, state, scoring, background)
     with clock.stage("serve"):
         passed = gate(hits, request.floor)
         ordered = diversified(passed, pool, state.config)[: request.limit]
@@ -86,7 +89,7 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     if not passed and hits:
         answer["best_score"] = max(hit.relevance for hit in hits)
     if request.explain:
-        answer["near_floor"] = _stopped(hits, served.hits)
+        answer["near_floor"] = _stopped(hits, served.hits, pool)
     return Answer(answer)
 
 
@@ -106,9 +109,14 @@ def embed(request: RecallRequest, embedder: Embedder) -> Query:
     return Query(text=request.query, terms=terms, embedding=embedder.queries([request.query])[0] if wanted else None)
 
 
-def ranked(pool: Pool, query: Query, request: RecallRequest, state: Recaller, scoring: ScoringConfig) -> Sequence[Hit]:
+def ranked(
+    pool: Pool, query: Query, request: RecallRequest, state: Recaller, scoring: ScoringConfig, background: Background
+) -> Sequence[Hit]:
     """Stages 4 and 5: candidates as hits, each with its relevance, its features and its score."""
-    pool.relevance = state.calibration.relevance(pool, query)
+    if not len(pool):
+        return []
+    words = request.fusion != "vector_only"
+    pool.relevance, pool.evidence = state.calibration.explained(pool, query, background, words=words)
     hits = collapsed(pool)
     now = Moment.of(request).now
     rerank(hits, pool, scoring)
@@ -194,7 +202,7 @@ def _answer(
 ) -> dict[str, Any]:
     evaluated = pool.evaluated if pool else 0
     answer: dict[str, Any] = {
-        "results": [shown(hit, request) for hit in hits],
+        "results": [shown(hit, request, pool) for hit in hits],
         "abstained": reason is not None and reason != "token_budget",
         "reason": reason,
         "candidates_evaluated": evaluated,
@@ -209,8 +217,8 @@ def _answer(
     return answer
 
 
-def shown(hit: Hit, request: RecallRequest) -> dict[str, Any]:
-    """A hit as callers see it."""
+def shown(hit: Hit, request: RecallRequest, pool: Pool | None) -> dict[str, Any]:
+    """A hit as callers see it; with `explain` its breakdown."""
     found: dict[str, Any] = {
         "id": hit.id,
         "kind": hit.kind,
@@ -234,12 +242,17 @@ def shown(hit: Hit, request: RecallRequest) -> dict[str, Any]:
         found["cut"] = True
     if hit.superseded_ts <= Moment.of(request).at:
         found |= {"superseded": True, "superseded_at": shown_time(moment_of(hit.superseded_ts))}
-    if request.explain:
-        found["breakdown"] = {"parts": hit.parts, "fused": hit.fused, "evidence": hit.evidence}
+    if request.explain and pool is not None:
+        found["breakdown"] = {"parts": hit.parts, "fused": hit.fused, "evidence": _evidence(hit, pool)}
     return found
 
 
-def _stopped(hits: Sequence[Hit], served: Sequence[Hit]) -> list[Mapping[str, Any]]:
+def _evidence(hit: Hit, pool: Pool) -> dict[str, float]:
+    """What speaks for a hit, by the names of `recall.evidence.NAMES`."""
+    return dict(zip(NAMES, pool.evidence[hit.row].tolist(), strict=True))
+
+
+def _stopped(hits: Sequence[Hit], served: Sequence[Hit], pool: Pool) -> list[Mapping[str, Any]]:
     """The candidates nearest to being served, and what stopped each."""
     shown_ids = {hit.id for hit in served}
     rest = sorted((hit for hit in hits if hit.id not in shown_ids), key=lambda hit: (-hit.relevance, hit.id))
@@ -251,7 +264,7 @@ def _stopped(hits: Sequence[Hit], served: Sequence[Hit]) -> list[Mapping[str, An
             "score": hit.score,
             "stopped": hit.stopped or "limit",
             "parts": hit.parts,
-            "evidence": hit.evidence,
+            "evidence": _evidence(hit, pool),
             "path": hit.path,
         }
         for hit in rest[:NEAR_FLOOR]

@@ -1,7 +1,7 @@
 // Draws edges between nodes that are known to live here; drawing one again changes its weight and properties.
 // One label at a time: a union of both would hash each item's map to tell rows apart, at 10 ms a row.
 // params: ns: string, links: list<map>
-// returns: source: string, target: string, relation: string, created: boolean
+// returns: source: string, target: string, relation: string, weight: float, created: boolean
 // needs: recallable_id, entity_id
 UNWIND $links AS link
 CALL (link) {
@@ -17,4 +17,4 @@ SET r.ns = $ns, r.weight = coalesce(link.weight, r.weight, 1.0),
     r.properties_json = coalesce(link.properties_json, r.properties_json), r.updated_at = datetime()
 WITH a, b, r, link, coalesce(r.fresh, false) AS created
 REMOVE r.fresh
-RETURN a.id AS source, b.id AS target, link.relation AS relation, created
+RETURN a.id AS source, b.id AS target, link.relation AS relation, r.weight AS weight, created

@@ -1,10 +1,13 @@
 // Derives the layer of nodes from the edges, which are the truth: Superseded while a node that isn't deleted supersedes
 // it (or an imported archive said so), else Current. Its passages follow. The single place that changes these labels.
+// The node is locked before its edges are read: two transactions that take away its last two heads would else each see the other's.
 // params: ns: string, ids: list<string>
 // returns: id: string, layer: string
 // needs: recallable_id
 UNWIND $ids AS id
 MATCH (n:Recallable {ns: $ns, id: id}) WHERE NOT n:Deleted
+SET n.superseded_key = n.superseded_key
+WITH n
 CALL (n) {
   OPTIONAL MATCH (n)<-[:SUPERSEDES]-(newer:Recallable {ns: $ns}) WHERE NOT newer:Deleted
   WITH newer ORDER BY newer.created_ts, newer.id LIMIT 1

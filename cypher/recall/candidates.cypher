@@ -1,12 +1,12 @@
 // Everything that may answer a query, in one round trip and one row of lists (a row a candidate would cost more than the search).
 // Legs: meaning and words of the Current layer; the same of the Superseded layer, whose hits lead to the heads of their
 // chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES).
-// What was current at $at counts: $at is the "as of" time, or one that nothing reaches. Only the first $depth hits of a leg
-// are read closely. $near, and texts that are not empty, switch the legs on; with $tagged the vector leg is exact among the
-// notes that bear the tags. No parameter is ever null: a plan is cached by the types of its parameters.
-// params: ns: string, near: boolean, embedding: vector, lucene: string, tagged: string, k: integer, k_old: integer,
-//   at: integer, now: integer, types: list<string>, kinds: list<string>, names: list<string>, strong: integer,
-//   depth: integer, history: boolean, clip: integer
+// What was current at $ask.at counts: the "as of" time, or one that nothing reaches. Only the first $ask.depth hits of a
+// leg are read closely. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact
+// among the notes that bear the tags. A plan is cached by the types and rough sizes of the parameters, and compiling takes
+// a second or more: so what varies in size comes inside one map, into which the planner does not look.
+// ask: near, lucene, tagged, at, now, types, kinds, names, strong, depth, history, clip
+// params: ns: string, embedding: vector, k: integer, k_old: integer, ask: map
 // returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
 //   old_vector_ids: list<string>, old_vector_scores: list<float>, old_text_ids: list<string>, old_text_scores: list<float>,
 //   walk_ids: list<string>, walk_paths: list<string>, hit_ids: list<string>, note_ids: list<string>, vias: list<string>,
@@ -16,44 +16,44 @@
 //   background: integer
 // needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name, namespace_name
 CALL () {
-  WITH 1 AS go WHERE $near AND $tagged = ''
+  WITH 1 AS go WHERE $ask.near AND $ask.tagged = ''
   MATCH (n:Current)
     SEARCH n IN (
       VECTOR INDEX current_embedding FOR $embedding
-      WHERE n.ns = $ns AND n.type_key IN $types AND n.kind IN $kinds AND n.created_ts <= $at AND n.expires_ts > $now
+      WHERE n.ns = $ns AND n.type_key IN $ask.types AND n.kind IN $ask.kinds AND n.created_ts <= $ask.at AND n.expires_ts > $ask.now
       LIMIT $k
     ) SCORE AS score
   RETURN collect(n) AS vector_hits, collect(score) AS vector_scores
 }
 CALL () {
-  WITH 1 AS go WHERE $near AND $tagged <> ''
-  CALL db.index.fulltext.queryNodes('current_text', $tagged, {limit: 10000}) YIELD node
+  WITH 1 AS go WHERE $ask.near AND $ask.tagged <> ''
+  CALL db.index.fulltext.queryNodes('current_text', $ask.tagged, {limit: 10000}) YIELD node
   WITH node, vector.similarity.cosine(node.embedding, $embedding) AS score WHERE score IS NOT NULL
   ORDER BY score DESC LIMIT $k
   RETURN collect(node) AS tagged_hits, collect(score) AS tagged_scores
 }
 CALL () {
-  WITH 1 AS go WHERE $lucene <> ''
-  CALL db.index.fulltext.queryNodes('current_text', $lucene, {limit: $k}) YIELD node, score
+  WITH 1 AS go WHERE $ask.lucene <> ''
+  CALL db.index.fulltext.queryNodes('current_text', $ask.lucene, {limit: $k}) YIELD node, score
   RETURN collect(node) AS text_hits, collect(score) AS text_scores
 }
 CALL () {
-  WITH 1 AS go WHERE $near AND $tagged = ''
+  WITH 1 AS go WHERE $ask.near AND $ask.tagged = ''
   MATCH (n:Superseded)
     SEARCH n IN (
       VECTOR INDEX superseded_embedding FOR $embedding
-      WHERE n.ns = $ns AND n.type_key IN $types AND n.kind IN $kinds AND n.created_ts <= $at AND n.expires_ts > $now
+      WHERE n.ns = $ns AND n.type_key IN $ask.types AND n.kind IN $ask.kinds AND n.created_ts <= $ask.at AND n.expires_ts > $ask.now
       LIMIT $k_old
     ) SCORE AS score
   RETURN collect(n) AS old_vector_hits, collect(score) AS old_vector_scores
 }
 CALL () {
-  WITH 1 AS go WHERE $lucene <> ''
-  CALL db.index.fulltext.queryNodes('superseded_text', $lucene, {limit: $k_old}) YIELD node, score
+  WITH 1 AS go WHERE $ask.lucene <> ''
+  CALL db.index.fulltext.queryNodes('superseded_text', $ask.lucene, {limit: $k_old}) YIELD node, score
   RETURN collect(node) AS old_text_hits, collect(score) AS old_text_scores
 }
 CALL () {
-  UNWIND $names AS name
+  UNWIND $ask.names AS name
   MATCH (e:Entity {ns: $ns, name_key: name})
   USING INDEX e:Entity(ns, name_key, kind)
   WHERE NOT e:Deleted AND e.kind IS NOT NULL
@@ -67,46 +67,46 @@ CALL () {
     WHERE m.ns = $ns AND x.ns = $ns AND NOT x:Deleted AND NOT m:Deleted AND NOT type(s) IN ['SUPERSEDES', 'HAS_PASSAGE']
     RETURN x, e.content + ' ' + toLower(type(r)) + ' ' + m.content + ' ' + toLower(type(s)) AS path LIMIT 100
   }
-  WITH x, path WHERE x:Recallable AND x.type_key IN $types AND x.kind IN $kinds AND x.created_ts <= $at AND x.expires_ts > $now
-    AND $tagged = ''
-  WITH x, min(path) AS path, CASE WHEN $near THEN vector.similarity.cosine(x.embedding, $embedding) ELSE 0.0 END AS score
+  WITH x, path WHERE x:Recallable AND x.type_key IN $ask.types AND x.kind IN $ask.kinds AND x.created_ts <= $ask.at AND x.expires_ts > $ask.now
+    AND $ask.tagged = ''
+  WITH x, min(path) AS path, CASE WHEN $ask.near THEN vector.similarity.cosine(x.embedding, $embedding) ELSE 0.0 END AS score
   ORDER BY score DESC, x.id LIMIT 60
   RETURN collect(x) AS named_hits, collect(path) AS named_paths
 }
 WITH *, vector_hits + tagged_hits AS near_hits, vector_scores + tagged_scores AS near_scores
 CALL (near_hits, text_hits) {
-  UNWIND near_hits[..$strong] + text_hits[..$strong] AS hit
+  UNWIND near_hits[..$ask.strong] + text_hits[..$ask.strong] AS hit
   WITH DISTINCT CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS note
   MATCH (note)-[r:FOLLOWS|ASSOCIATES]-(x:Recallable)
-  WHERE x.ns = $ns AND x.type_key IN $types AND x.kind IN $kinds AND x.created_ts <= $at AND x.expires_ts > $now
-    AND NOT x:Deleted AND $tagged = ''
+  WHERE x.ns = $ns AND x.type_key IN $ask.types AND x.kind IN $ask.kinds AND x.created_ts <= $ask.at AND x.expires_ts > $ask.now
+    AND NOT x:Deleted AND $ask.tagged = ''
   WITH x, min(note.id + ' ' + toLower(type(r))) AS path LIMIT 100
   RETURN collect(x) AS beside_hits, collect(path) AS beside_paths
 }
 WITH *, named_hits + beside_hits AS walk_hits
 CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
-  UNWIND near_hits[..$depth] + text_hits[..$depth] + old_vector_hits + old_text_hits + walk_hits AS hit
+  UNWIND near_hits[..$ask.depth] + text_hits[..$ask.depth] + old_vector_hits + old_text_hits + walk_hits AS hit
   WITH DISTINCT hit
   WITH hit, CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS own
-  WITH hit, own, own.superseded_ts <= $at
-    OR EXISTS { (own)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $at } AS gone
+  WITH hit, own, own.superseded_ts <= $ask.at
+    OR EXISTS { (own)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $ask.at } AS gone
   CALL (own, gone) {
-    WITH own, gone WHERE NOT gone OR $history
+    WITH own, gone WHERE NOT gone OR $ask.history
     RETURN own AS note, '' AS via
     UNION
     WITH own, gone WHERE gone
     MATCH path = (head)-[:SUPERSEDES*1..32]->(own)
-    WHERE head.created_ts <= $at AND head.superseded_ts > $at AND head.expires_ts > $now
+    WHERE head.created_ts <= $ask.at AND head.superseded_ts > $ask.at AND head.expires_ts > $ask.now
       AND all(n IN nodes(path) WHERE n.ns = $ns AND NOT n:Deleted)
-      AND NOT EXISTS { (head)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $at }
-      AND head.type_key IN $types AND head.kind IN $kinds AND $tagged = ''
+      AND NOT EXISTS { (head)<-[:SUPERSEDES]-(newer) WHERE newer.ns = $ns AND NOT newer:Deleted AND newer.created_ts <= $ask.at }
+      AND head.type_key IN $ask.types AND head.kind IN $ask.kinds AND $ask.tagged = ''
     RETURN DISTINCT head AS note, own.id AS via LIMIT 50
   }
   WITH hit, own, note, via LIMIT 1200
   RETURN collect(hit.id) AS hit_ids, collect(note.id) AS note_ids, collect(via) AS vias,
          collect(coalesce(hit.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
          collect(CASE WHEN via <> '' THEN left(own.content, 200) WHEN hit:Passage THEN hit.content ELSE '' END) AS passages,
-         collect(left(note.content, $clip)) AS contents, collect(size(note.content) > $clip) AS clipped,
+         collect(left(note.content, $ask.clip)) AS contents, collect(size(note.content) > $ask.clip) AS clipped,
          collect(note.kind) AS kinds_found, collect(note.type_key) AS types_found,
          collect(note.salience) AS saliences, collect(note.decay_factor) AS decays, collect(note.created_ts) AS created,
          collect(note.superseded_ts) AS superseded, collect(coalesce(note.tags, [])) AS tags,
