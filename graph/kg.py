@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph import kg_schemas as schemas
+from graph.drafting import keep, node_label
 from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, SupersessionCycle
-from graph.ontology import ENTITY_KINDS, RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
-from graph.packs import Answer, Call, Indexer, Pack, Runtime, Verb
-from graph.records import NEVER_TS, Draft, content_hash, dumped, shown, tag_token, time_key, timestamp, title
+from graph.ontology import RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
+from graph.packs import Answer, Call, Pack, Verb
+from graph.records import NEVER_TS, content_hash, dumped, shown, tag_token, time_key, timestamp, title
 from graph.store import Row, SpaceTransaction
-from graph.writing import Stored, Writer, link
+from graph.writing import Writer, link
 
 HISTORY_LIMIT = 1000
 
@@ -20,89 +21,7 @@ HISTORY_LIMIT = 1000
 def create(call: Call, request: schemas.Create) -> Answer:
     """Stores nodes of any kind: notes, neurons, abstractions, knowledge, entities. A known key or name gives that node."""
     labels = [node_label(call.runtime, node, f"items.{n}." if request.many else "") for n, node in enumerate(request.nodes)]
-    drafts = drafted(call.indexer, request.nodes, labels)
-    return stored_answer(call.state.store(call.space.ns, drafts), request.many)
-
-
-def stored_answer(stored: Sequence[Stored], many: bool) -> Answer:
-    """The answer to a write: one node's id, or `results` in the order of the items."""
-    results = [{"id": one.id, "unchanged": one.unchanged} for one in stored]
-    created = any(not one.unchanged for one in stored)
-    return Answer({"results": results} if many else results[0], created=created)
-
-
-def node_label(runtime: Runtime, node: schemas.Node, place: str) -> str:
-    """The label of a new node, from its kind or given. Raises NotAllowed."""
-    kinds = runtime.kinds
-    if node.kind is None and node.label is None:
-        raise NotAllowed("say kind or label", f"{place}kind", sorted(kinds))
-    label = node.label or kinds.get(node.kind or "")
-    if label is None:
-        raise NotAllowed(f"no kind {node.kind!r}", f"{place}kind", sorted(kinds))
-    fitting = kinds_of(runtime, label)
-    if node.kind is not None and node.kind not in fitting:
-        raise NotAllowed(f"a {label} can't be of kind {node.kind!r}", f"{place}kind", sorted(fitting))
-    if label != "Neuron" and (node.triggers or node.importance is not None):
-        raise NotAllowed("only a neuron has triggers and importance", f"{place}triggers")
-    return label
-
-
-def kinds_of(runtime: Runtime, label: str) -> list[str]:
-    """Kinds that a node of this label may have, the usual one first."""
-    if label == "Entity":
-        return list(ENTITY_KINDS)
-    if label == "Note":
-        return [kind for kind, owner in runtime.kinds.items() if owner == "Note"]
-    return [label.lower()]
-
-
-def drafted(indexer: Indexer, nodes: Sequence[schemas.Node], labels: Sequence[str]) -> list[Draft]:
-    """Drafts with their index properties, all texts embedded in one go."""
-    recallable = [node for node, label in zip(nodes, labels, strict=True) if label != "Entity"]
-    indexed = iter(indexer.index([node.content for node in recallable], [" ".join(node.triggers) for node in recallable]))
-    return [
-        _entity(indexer, node) if label == "Entity" else _recallable(indexer, node, label, next(indexed))
-        for node, label in zip(nodes, labels, strict=True)
-    ]
-
-
-def _entity(indexer: Indexer, node: schemas.Node) -> Draft:
-    properties = indexer.entity(node.content)
-    return Draft(
-        label="Entity",
-        indexed={"properties": properties, "embedding": None, "passages": []},
-        **{"kind": node.kind or "concept"} | _common(indexer, node),
-    )
-
-
-def _recallable(indexer: Indexer, node: schemas.Node, label: str, indexed: Mapping[str, Any]) -> Draft:
-    neuron = {"triggers": list(node.triggers), "importance": 0.5 if node.importance is None else node.importance}
-    return Draft(
-        label=label,
-        indexed=indexed,
-        memory_type=node.memory_type or ("associative" if label == "Neuron" else None),
-        salience=node.salience,
-        decay_factor=node.decay_factor,
-        own=neuron if label == "Neuron" else {},
-        **{"kind": node.kind or ("memory" if label == "Note" else label.lower())} | _common(indexer, node),
-    )
-
-
-def _common(indexer: Indexer, node: schemas.Node) -> dict[str, Any]:
-    """What drafts of every label have in common."""
-    return {
-        "content": node.content,
-        "created_at": node.created_at,
-        "expires_at": node.expires_at,
-        "tags": node.tags,
-        "source": node.source,
-        "key": node.key,
-        "properties": node.properties,
-        "supersedes": node.supersedes,
-        "source_id": node.source_id,
-        "follows": node.follows,
-        "entities": [indexer.entity(name) | {"name": name} for name in node.entities],
-    }
+    return keep(call, request, labels, call.state)
 
 
 def get(call: Call, request: schemas.ById) -> Answer:

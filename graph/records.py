@@ -21,6 +21,7 @@ from graph.ontology import LABELS, UNTYPED
 
 NEVER_TS = 2**63 - 1
 ALWAYS_TS = NEVER_TS - 1  # "as of" this time everything that was ever current and never superseded is current
+UNKNOWN_TS = -NEVER_TS  # superseded by an edge drawn by hand, at a time that nobody noted
 NEVER_KEY = "~"  # sorts after every digit
 TITLE_CHARACTERS = 60
 _YEAR_1 = 62_135_596_800_000_000  # microseconds from year 1 to 1970
@@ -89,6 +90,7 @@ class Draft:
     source_id: str | None = None
     follows: str | None = None
     entities: Sequence[Mapping[str, str]] = ()  # {name, name_key}
+    place: str = ""  # where in the request it stood (`items.3.`), for errors
     id: str = field(default_factory=new_id)
 
     @property

@@ -179,9 +179,8 @@ def _plan(space: SpaceTransaction, requests: Sequence[Request]) -> list[_Plan]:
 def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str, Any]) -> _Plan:
     mine = dict(held)
     stored, new = [], []
-    many = len(request.drafts) > 1
-    for number, draft in enumerate(request.drafts):
-        place = f"items.{number}." if many else ""
+    for draft in request.drafts:
+        place = draft.place
         holder = mine.get((draft.kind, draft.key)) if draft.key is not None else None
         if holder and holder["content_hash"] == content_hash(draft.content):
             stored.append(Stored(holder["id"], unchanged=True))
@@ -191,7 +190,7 @@ def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str,
                 raise NotFound(f"no node {id!r} here to refer to", f"{place}{name}")
         if holder and holder["id"] not in draft.supersedes:
             raise KeyInUse(
-                f"{place}key: {draft.key!r} is held by {holder['id']} with other content; name it in supersedes to replace it",
+                f"{place}key: {holder['id']} has {draft.key!r} with other content; name it in supersedes to replace it",
                 holder["id"],
             )
         _check_links(draft, found, place)
@@ -263,7 +262,10 @@ def link(
 
 def _mention_links(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime) -> list[dict[str, Any]]:
     """MENTIONS edges to the entities that drafts name, made where they are new."""
-    named = {entity["name_key"]: entity for draft in drafts for entity in draft.entities}
+    named: dict[str, Mapping[str, str]] = {}
+    for draft in drafts:
+        for entity in draft.entities:
+            named.setdefault(entity["name_key"], entity)
     if not named:
         return []
     new = [

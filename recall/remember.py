@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import fields, post_load
 
+from graph.drafting import keep
 from graph.fields import Choice, Several, Text
-from graph.kg import drafted, stored_answer
 from graph.kg_schemas import BATCH, CONTENT_BYTES, Create, Node, NoteFields, one_or_items
 from graph.packs import Answer, Call
 
@@ -41,5 +41,4 @@ class RememberRequest(MemoryFields):
 
 def remember(call: Call, request: Create) -> Answer:
     """Keeps a note, or a batch of them; with `supersedes` it retires others, with a known key it is the note it was."""
-    drafts = drafted(call.indexer, request.nodes, ["Note"] * len(request.nodes))
-    return stored_answer(call.runtime.states["kg"].store(call.space.ns, drafts), request.many)
+    return keep(call, request, ["Note"] * len(request.nodes), call.runtime.states["kg"])
