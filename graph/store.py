@@ -150,8 +150,8 @@ class Store:
                     result = session.run(query, dict(params))
                     keys = result.keys()
                     return [dict(zip(keys, record.values(), strict=True)) for record in result]
-            except StoreUnavailable:
-                if time.monotonic() > until:
+            except StoreUnavailable as error:
+                if isinstance(error.__cause__, AuthError) or time.monotonic() > until:  # Neo4j locks out who tries in vain
                     raise
                 time.sleep(0.1)
 
@@ -247,7 +247,7 @@ class _Translated:
 def translate(error: Exception) -> PalimpsestError:
     """Our error for one of the driver's."""
     code = getattr(error, "code", "") or ""
-    if isinstance(error, AuthError):
+    if isinstance(error, AuthError) or "AuthenticationRateLimit" in code:
         return StoreUnavailable(f"Neo4j refuses the login; check NEO4J_USERNAME and NEO4J_PASSWORD: {error}")
     if isinstance(error, ServiceUnavailable | SessionExpired | OSError | ConfigurationError):
         return StoreUnavailable(f"Neo4j does not answer: {error}")

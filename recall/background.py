@@ -30,10 +30,11 @@ FILE = Path(__file__).with_name("background.json")
 class Background:
     """Word counts and the shape of the vectors of a namespace.
 
-    model: name of the embedding model.  notes: how many were measured.  counts: notes that have a word, in slots by hash.  length: mean number of terms.
-    centre: mean vector.  drift: mean of the unit vectors once `CENTRING` of the centre is off.  spread: standard deviation
-    of centred cosines between texts that have nothing to do with each other.  far: mean and standard deviation of the best
-    cosine that a store has for a question it can't answer; it belongs to the model, not to the store.  shares: the shipped word shares, in [0, 1].
+    model: name of the embedding model.  notes: how many were measured.  counts: notes that have a word, in slots by hash.
+    length: mean number of terms.  centre: mean vector.  drift: mean of the unit vectors once `CENTRING` of the centre is
+    off.  spread: standard deviation of centred cosines between texts that have nothing to do with each other.  far: mean
+    and standard deviation of the best cosine that a store has for a question it can't answer; it belongs to the model, not
+    to the store.  shares: the shipped word shares, in [0, 1].
     """
 
     model: str = "e5-small-v2"
@@ -67,7 +68,8 @@ class Background:
         known = vectors[np.any(vectors, axis=1)]
         own = min(1.0, len(known) / OWN_CENTRE_FROM)
         if not len(known) or (own < 1 and (base.centre is None or len(base.centre) != known.shape[1])):
-            return cls(model=model, notes=notes, counts=counts, length=total / max(notes, 1), far=base.far, shares=base.shares)
+            length = total / max(notes, 1)
+            return cls(model=model, notes=notes, counts=counts, length=length, far=base.far, shares=base.shares)
         centre = known.mean(axis=0)
         if own < 1 and base.centre is not None:
             centre = own * centre + (1 - own) * base.centre
@@ -87,9 +89,10 @@ class Background:
 
     def to_bytes(self) -> bytes:
         """For a node's property; `shares` ship and are left out."""
-        arrays = {"counts": self.counts, "centre": _or_empty(self.centre), "drift": _or_empty(self.drift)}
+        numbers = np.array([self.notes, self.length, self.spread])
+        centre, drift = _or_empty(self.centre), _or_empty(self.drift)
         buffer = io.BytesIO()
-        np.savez_compressed(buffer, numbers=np.array([self.notes, self.length, self.spread]), **arrays)
+        np.savez_compressed(buffer, numbers=numbers, counts=self.counts, centre=centre, drift=drift)
         return buffer.getvalue()
 
     @classmethod
@@ -134,5 +137,6 @@ def _shipped(model: str) -> Background:
         return Background(model=model, length=stored["length"], shares=stored["shares"])
     centre, drift = (np.frombuffer(base64.b64decode(shape[name]), "<f2").astype(np.float32) for name in ("centre", "drift"))
     return Background(
-        model=model, length=stored["length"], centre=centre, drift=drift, spread=shape["spread"], far=tuple(shape["far"]), shares=stored["shares"]
+        model=model, length=stored["length"], centre=centre, drift=drift, spread=shape["spread"], far=tuple(shape["far"]),
+        shares=stored["shares"],
     )  # fmt: skip

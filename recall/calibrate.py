@@ -23,6 +23,7 @@ from recall.background import Background
 from recall.embed import is_multilingual
 from recall.evidence import NAMES, Candidates, Floats, gathered
 from recall.hits import Pool, Query
+from recall.links import linked
 from recall.text import non_ascii_letter_share
 
 VERSION: Final = 1
@@ -96,11 +97,13 @@ class Calibration:
         embedding = query.embedding
         if words and not is_multilingual(background.model) and non_ascii_letter_share(query.text) > UNREAD_SHARE:
             embedding = None
-        rows = Candidates(
-            note_ids=pool.note_ids, terms=pool.terms, vectors=pool.vectors, follows=pool.columns.get("follows") or [()] * len(pool)
-        )  # fmt: skip
-        found = gathered(rows, query.terms if words else None, embedding, background)
-        relevance = self._mode(found.has_words, embedding is not None).probability(found.values)
+        rows = _rows(pool)
+        asked = query.terms if words else None
+        found = gathered(rows, asked, embedding, background)
+        calibrator = self._mode(found.has_words, embedding is not None)
+        first = calibrator.match.log_ratio(found.values)
+        found.values[:, NAMES.index("linked")] = linked(rows, found.values, first, asked, background)
+        relevance = calibrator.probability(found.values)
         if embedding is not None and found.has_words and not found.has_meaning.all():
             unseen = ~found.has_meaning
             relevance[unseen] = self.modes["lexical"].probability(found.values[unseen])
@@ -108,6 +111,18 @@ class Calibration:
 
     def _mode(self, has_words: bool, has_meaning: bool) -> Calibrator:
         return self.modes["lexical" if not has_meaning else "hybrid" if has_words else "dense"]
+
+
+def _rows(pool: Pool) -> Candidates:
+    follows = pool.columns.get("follows") or [()] * len(pool)
+    contents = pool.columns.get("contents") or [""] * len(pool)
+    return Candidates(
+        note_ids=pool.note_ids,
+        terms=pool.terms,
+        vectors=pool.vectors,
+        follows=follows,
+        contents=[passage or content for passage, content in zip(pool.passages, contents, strict=True)],
+    )
 
 
 @cache

@@ -19,11 +19,14 @@ from recall.text import QueryTerms, Word
 
 Floats = NDArray[np.float64]
 STEM, PARTS, SMALL = 0.95, 0.9, 0.3  # worth of a stem, of parts found apart, and of small talk against other words
+LARGEST = 10_000  # notes from which more of them no longer make a chance hit more likely
+CROWD = 6  # rank of the row that stands for what else is there
 NEIGHBOUR = 0.6  # worth of a word that the turn before or after has
 K1, B = 1.2, 0.75
 NAMES = (
-    "closeness", "meaning", "meaning_behind", "coverage", "coverage_behind", "words", "information", "beside_meaning", "beside_words",
-    "beside_coverage", "best_closeness", "best_meaning", "best_coverage", "best_information", "asked", "matter", "stop_words",
+    "closeness", "meaning", "meaning_behind", "coverage", "coverage_behind", "words", "information", "beside_coverage",
+    "linked", "best_closeness", "best_coverage", "best_information", "crowd_meaning", "crowd_coverage", "matter",
+    "stop_words", "size",
 )  # fmt: skip
 
 
@@ -32,13 +35,15 @@ class Candidates:
     """The columns that evidence is read from, one row a candidate.
 
     note_ids: the note that is served for the row.  terms: index terms, joined by spaces.  vectors: (n, d) unit rows, zeros
-    where there is none.  follows: ids of the notes before and after the row's note.
+    where there is none.  follows: ids of the notes before and after the row's note.  contents: text of the row, of which
+    the beginning is enough; only names are read from it.
     """
 
     note_ids: Sequence[str]
     terms: Sequence[str]
     vectors: NDArray[np.float32]
     follows: Sequence[Sequence[str]]
+    contents: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +58,24 @@ class Evidence:
         return np.asarray(self.values[:, NAMES.index(name)])
 
 
-def gathered(pool: Candidates, query: QueryTerms, embedding: NDArray[np.float32] | None, background: Background) -> Evidence:
-    """The evidence for every row of `pool`. embedding: (d,) unit vector, or None; a row of zeros has no vector."""
+def gathered(
+    pool: Candidates, query: QueryTerms | None, embedding: NDArray[np.float32] | None, background: Background
+) -> Evidence:
+    """The evidence for every row of `pool`.
+
+    query: None where words do not count.  embedding: (d,) unit vector, or None; a row of zeros has no vector.
+    """
     n = len(pool.note_ids)
     values = dict.fromkeys(NAMES, np.zeros(n))
+    values["size"] = np.full(n, math.log1p(min(max(background.notes, n), LARGEST)))
     beside = _neighbours(pool.note_ids, pool.follows)
-    has_meaning = np.zeros(n, dtype=bool)
+    has_meaning, has_words = np.zeros(n, dtype=bool), query is not None and bool(query.words)
     if embedding is not None and n:
         has_meaning = np.any(pool.vectors, axis=1)
         values |= _meaning(pool.vectors, has_meaning, embedding, background, beside)
-    has_words = query is not None and bool(query.words)
     if query is not None and has_words and n:
         values |= _words(pool, query, background, beside)
-    return Evidence(
-        np.stack([np.asarray(values[name], dtype=np.float64) for name in NAMES], axis=1), has_meaning, bool(query.words)
-    )
+    return Evidence(np.stack([values[name] for name in NAMES], axis=1), has_meaning, has_words)
 
 
 def _neighbours(ids: Sequence[str], follows: Sequence[Sequence[str]]) -> list[NDArray[np.intp]]:
@@ -109,15 +117,18 @@ def _meaning(
     best = float(own.max())
     far, scatter = background.far or (usual + 3 * spread, spread)
     closeness = np.where(known, (vectors @ embedding - far) / scatter, -4.0)
-    near = _best_beside(own, beside, -1.0)
     return {
         "closeness": closeness,
         "best_closeness": np.full(len(own), float(closeness.max())),
         "meaning": own,
         "meaning_behind": best - own,
-        "best_meaning": np.full(len(own), best),
-        "beside_meaning": np.maximum(near, -1.0),
+        "crowd_meaning": np.full(len(own), max(_ranked(own), 0.0)),
     }
+
+
+def _ranked(values: Floats) -> float:
+    """The value at rank `CROWD`; 0 where there are fewer."""
+    return float(np.partition(values, -CROWD)[-CROWD]) if len(values) >= CROWD else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +241,10 @@ def _words(pool: Candidates, query: QueryTerms, background: Background, beside: 
         "coverage_behind": coverage.max() - coverage,
         "words": score,
         "information": np.log1p(information),
-        "beside_words": _best_beside(score, beside, 0.0),
         "beside_coverage": wider - coverage,
         "best_coverage": np.full(n, coverage.max()),
         "best_information": np.full(n, math.log1p(float(information.max()))),
-        "asked": np.full(n, math.log1p(len(query.words))),
+        "crowd_coverage": np.full(n, _ranked(coverage)),
         "matter": np.full(n, 0.0 if query.only_stop_words else matter),
         "stop_words": np.full(n, float(query.only_stop_words)),
     }

@@ -78,6 +78,7 @@ class Pool:
     background: int = 0
     fused: Floats = field(default_factory=lambda: np.zeros(0))
     relevance: Floats = field(default_factory=lambda: np.zeros(0))
+    evidence: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def follows(self) -> list[list[str]]:
@@ -119,5 +120,3 @@ class Hit:
     parts: dict[str, float] = field(default_factory=dict)
     cut: bool = False
     stopped: str | None = None
-    superseded: bool = False
-    evidence: dict[str, float] = field(default_factory=dict)

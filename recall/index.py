@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,10 +68,17 @@ class Indexer:
         key = name_key(name) or name.strip().casefold()[:ENTITY_NAME_CHARACTERS]
         return {"name_key": key, "terms": " ".join(terms(name[:ENTITY_NAME_CHARACTERS]))}
 
-    def search(self, ns: str, query: str) -> str | None:
+    def search(self, ns: str, query: str, kinds: Sequence[str] = ()) -> str | None:
         """Lucene for the words of `query` inside a namespace."""
         words = lucene(query_terms(query))
-        return f'+ns:"{ns}"^0 +terms:({words})' if words else None
+        of_kinds = f"{any_of('kind', kinds)} " if kinds else ""
+        return f'+ns:"{ns}"^0 {of_kinds}+terms:({words})' if words else None
+
+
+def any_of(field: str, values: Sequence[str]) -> str:
+    """The clause in Lucene that a field holds one of `values`, whatever is in them; it does not count for the score."""
+    quoted = " ".join('"' + re.sub(r'(["\\])', r"\\\1", value) + '"' for value in values)
+    return f"+{field}:({quoted})^0"
 
 
 def packed(found: NDArray[np.float32]) -> bytes:

@@ -26,83 +26,17 @@ _CODE = regex.compile(r"(?<![\p{L}\p{N}])\p{Lu}[\p{L}\p{N}]*+(?:[-_/.][\p{L}\p{N
 _QUOTED = regex.compile(r"[\"“„«]([^\"”“»\n]{2,60})[\"”»]|[《「『]([^》」』\n]{1,40})[》」』]")
 _SPEAKER = regex.compile(r"(?m)^(?:\[[^\]\n]{1,60}\][ \t]*)?(\p{Lu}[\p{L}\p{M}'’. -]{0,40}):(?=\s)")
 _SENTENCE_START = regex.compile(r"(?:^|[.!?:;…]|[.!?]['\"”)\]]|[\n\r•*\[(“\"«-])[ \t]*$")
-_CALENDAR = frozenset(
-    [
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-        "am",
-        "pm",
-    ]
-)
-_NO_NAME = frozenset(
-    [
-        "ok",
-        "okay",
-        "yes",
-        "no",
-        "hi",
-        "hey",
-        "hello",
-        "thanks",
-        "thank",
-        "wow",
-        "oh",
-        "yeah",
-        "yep",
-        "nope",
-        "sure",
-        "note",
-        "notes",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "please",
-        "sorry",
-        "lol",
-        "correction",
-        "update",
-        "status",
-        "reminder",
-        "todo",
-        "rule",
-    ]
-)
+_CALENDAR_WORDS = """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep sept oct nov dec
+    am pm
+"""
+_CALENDAR = frozenset(_CALENDAR_WORDS.split())
+_NO_NAME_WORDS = """
+    ok okay yes no hi hey hello thanks thank wow oh yeah yep nope sure note notes today tomorrow yesterday please
+    sorry lol correction update status reminder todo rule
+"""
+_NO_NAME = frozenset(_NO_NAME_WORDS.split())
 
 
 def name_key(text: str) -> str:

@@ -12,7 +12,7 @@ from graph.errors import StoreTimeout
 from graph.fields import shown_time
 from graph.ontology import RECALLABLE, UNTYPED
 from graph.packs import Answer, Call
-from graph.records import moment_of
+from graph.records import UNKNOWN_TS, moment_of
 from recall.background import Background
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
@@ -241,7 +241,9 @@ def shown(hit: Hit, request: RecallRequest, pool: Pool | None) -> dict[str, Any]
     if hit.cut:
         found["cut"] = True
     if hit.superseded_ts <= Moment.of(request).at:
-        found |= {"superseded": True, "superseded_at": shown_time(moment_of(hit.superseded_ts))}
+        found["superseded"] = True
+        if hit.superseded_ts != UNKNOWN_TS:
+            found["superseded_at"] = shown_time(moment_of(hit.superseded_ts))
     if request.explain and pool is not None:
         found["breakdown"] = {"parts": hit.parts, "fused": hit.fused, "evidence": _evidence(hit, pool)}
     return found

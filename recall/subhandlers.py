@@ -12,26 +12,66 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from marshmallow import ValidationError, fields
+from marshmallow import ValidationError, fields, validates_schema
 
-from graph.fields import Choice, Moment, Request, Response, Several, Text
-from graph.ontology import RECALLABLE
+from graph.errors import ValidationFailed
+from graph.fields import Choice, Flag, Id, Moment, Number, Request, Response, Several, Text, Whole
+from graph.kg_schemas import NAME_BYTES
+from graph.ontology import MEMORY_TYPES, RECALLABLE, UNTYPED
 from graph.packs import Answer, Call, Verb
+from graph.records import NEVER_TS, UNKNOWN_TS
 from recall import pipeline
-from recall.candidates import COLUMNS, candidates
+from recall.candidates import COLUMNS, LEGS, candidates
 from recall.config import FUSIONS, Knobs
 from recall.fuse import fuse
 from recall.gate import gate
 from recall.hits import Pool, RecallRequest
+from recall.index import packed, unpacked
 from recall.memory_schemas import QUERY_BYTES, KnobsRequest, RecallRequestSchema
 
 ROW_FIELDS = ("hit_ids", "note_ids", "vias", "terms", "paths", "passages")
 MOST_ROWS = 2000
+ROW_BYTES = 1 << 24  # of a text in a row: the terms of a note are several times as long as the note
+FIRST_TS, LAST_TS = -62_135_596_800_000_000, 253_402_300_799_999_999  # years 1 to 9999
+
+
+class Row(Request):
+    """A candidate as `memory.recall_candidates` gives it."""
+
+    hit_ids = Id(required=True)
+    note_ids = Id(required=True)
+    vias = Text(most=128, required=True)
+    terms = Text(most=ROW_BYTES, required=True)
+    paths = Text(most=ROW_BYTES, required=True)
+    passages = Text(most=ROW_BYTES, required=True)
+    contents = Text(most=ROW_BYTES, required=True)
+    clipped = Flag(required=True)
+    kinds_found = Text(most=64, required=True)
+    types_found = Choice((*MEMORY_TYPES, UNTYPED), required=True)
+    saliences = Number(low=0, high=1, required=True)
+    decays = Number(low=0, required=True)
+    created = Whole(low=FIRST_TS, high=LAST_TS, required=True)
+    superseded = Whole(low=UNKNOWN_TS, high=NEVER_TS, required=True)
+    tags = Several(Text(most=256), most=64, required=True)
+    keys = Text(most=NAME_BYTES, required=True)
+    sources = Text(most=NAME_BYTES, required=True)
+    follows = Several(Id(), most=MOST_ROWS, required=True)
+    cosine = Number(low=-1.01, high=1.01, required=True, allow_none=True)
+    bm25 = Number(low=0, required=True)
+    legs = Several(Choice(tuple(sorted({name for _, name in LEGS}))), most=len(LEGS), required=True)
+    vector = Text(most=ROW_BYTES, required=True)
+    fused = Number(low=0, high=1.01, required=True)
+    background = Whole(low=0, high=NEVER_TS, required=True)
+
+    @validates_schema
+    def _superseded_is_a_time(self, data: dict[str, Any], **_: Any) -> None:
+        moment = data.get("superseded", NEVER_TS)
+        if not FIRST_TS <= moment <= LAST_TS and moment not in (UNKNOWN_TS, NEVER_TS):
+            raise ValidationError("is no time", "superseded")
 
 
 def rows_of(pool: Pool) -> list[dict[str, Any]]:
     """The pool as JSON rows."""
-    packed = np.rint(pool.vectors * 127).astype(np.int8)
     return [
         {name: getattr(pool, name)[n] for name in ROW_FIELDS}
         | {name: pool.columns[name][n] for name in COLUMNS}
@@ -39,34 +79,38 @@ def rows_of(pool: Pool) -> list[dict[str, Any]]:
             "cosine": None if np.isnan(pool.cosine[n]) else float(pool.cosine[n]),
             "bm25": float(pool.bm25[n]),
             "legs": sorted(pool.legs[n]),
-            "vector": base64.b64encode(packed[n].tobytes()).decode(),
+            "vector": base64.b64encode(packed(pool.vectors[n])).decode() if pool.vectors.size else "",
             "fused": float(pool.fused[n]) if len(pool.fused) else 0.0,
+            "background": pool.background,
         }
         for n in range(len(pool))
     ]
 
 
 def pool_of(rows: Sequence[dict[str, Any]]) -> Pool:
-    """The pool of JSON rows. Raises ValidationError where a row is not what `recall_candidates` gave."""
+    """The pool of rows that are each valid. Raises ValidationError where their vectors are no vectors of one length."""
     try:
-        vectors = [np.frombuffer(base64.b64decode(row["vector"]), dtype=np.int8).astype(np.float32) / 127 for row in rows]
-        return Pool(
-            hit_ids=[row["hit_ids"] for row in rows],
-            note_ids=[row["note_ids"] for row in rows],
-            vias=[row["vias"] for row in rows],
-            terms=[row["terms"] for row in rows],
-            paths=[row["paths"] for row in rows],
-            passages=[row["passages"] for row in rows],
-            columns={name: [row[name] for row in rows] for name in COLUMNS},
-            cosine=np.array([np.nan if row["cosine"] is None else row["cosine"] for row in rows], dtype=np.float64),
-            bm25=np.array([row["bm25"] for row in rows], dtype=np.float64),
-            legs=[frozenset(row["legs"]) for row in rows],
-            vectors=np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32),
-            fused=np.array([row["fused"] for row in rows], dtype=np.float64),
-            evaluated=len(rows),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValidationError(f"must be rows that memory.recall_candidates gave: {error!r}", "candidates") from error
+        vectors = [base64.b64decode(row["vector"], validate=True) for row in rows]
+    except ValueError as error:
+        raise ValidationError(f"a vector must be in base 64: {error}", "candidates") from error
+    if len({len(vector) for vector in vectors}) > 1:
+        raise ValidationError("vectors must be of one length", "candidates")
+    return Pool(
+        hit_ids=[row["hit_ids"] for row in rows],
+        note_ids=[row["note_ids"] for row in rows],
+        vias=[row["vias"] for row in rows],
+        terms=[row["terms"] for row in rows],
+        paths=[row["paths"] for row in rows],
+        passages=[row["passages"] for row in rows],
+        columns={name: [row[name] for row in rows] for name in COLUMNS},
+        cosine=np.array([np.nan if row["cosine"] is None else row["cosine"] for row in rows], dtype=np.float64),
+        bm25=np.array([row["bm25"] for row in rows], dtype=np.float64),
+        legs=[frozenset(row["legs"]) for row in rows],
+        vectors=unpacked(vectors, len(vectors[0]) if vectors else 0),
+        fused=np.array([row["fused"] for row in rows], dtype=np.float64),
+        evaluated=len(rows),
+        background=max((row["background"] for row in rows), default=0),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +134,7 @@ class Rows(Several):
 
 class FuseRequest(Request):
     makes = StageRequest
-    candidates = Rows(fields.Dict(), most=MOST_ROWS, required=True)
+    candidates = Rows(fields.Nested(Row), most=MOST_ROWS, required=True)
     fusion = Choice(FUSIONS)
 
 
@@ -160,9 +204,15 @@ def recall_score(call: Call, request: StageRequest) -> Answer:
     state = call.state
     asked = request.as_recall()
     query = pipeline.embed(asked, state.embedder)
-    hits = pipeline.ranked(request.candidates, query, asked, state, request.config.over(state.config.scoring))
+    scoring = request.config.over(state.config.scoring)
+    pool = request.candidates
+    if len(pool) and query.embedding is not None and pool.vectors.shape[1] != len(query.embedding):
+        model = state.embedder
+        raise ValidationFailed.of("candidates", f"vectors must be of {model.dimensions} bytes, as {model.name} makes them")
+    background = state.backgrounds.of(call.space, pool.background)
+    hits = pipeline.ranked(pool, query, asked, state, scoring, background)
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
-    return Answer({"results": [pipeline.shown(hit, asked) for hit in ordered], "passed": len(gate(hits, asked.floor))})
+    return Answer({"results": [pipeline.shown(hit, asked, pool) for hit in ordered], "passed": len(gate(hits, asked.floor))})
 
 
 def _subhandler(name: str, request: Request, response: Response, handler: Any) -> Verb:

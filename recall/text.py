@@ -59,14 +59,12 @@ class Word:
     parts: tuple[Word, ...] = ()
     grams: tuple[str, ...] = ()
 
-    def forms(self) -> Iterator[tuple[str, float]]:
-        """Each index term of the word with its weight in the full-text query, the exact one first."""
-        if not self.grams:
-            yield self.text, 1.0
-        yield from ((gram, 1.0) for gram in self.grams)
-        yield from ((other, 1.0) for other in self.others)
+    def forms(self) -> Iterator[str]:
+        """Each index term of the word, the exact one first."""
+        yield from self.grams or (self.text,)
+        yield from self.others
         if self.stem:
-            yield self.stem, 1.0
+            yield self.stem
         for part in self.parts:
             yield from part.forms()
 
@@ -81,7 +79,7 @@ class QueryTerms:
     @property
     def terms(self) -> tuple[str, ...]:
         """Distinct index terms of all words, in order."""
-        return tuple(dict.fromkeys(term for word in self.words for term, _ in word.forms()))
+        return tuple(dict.fromkeys(term for word in self.words for term in word.forms()))
 
 
 def terms(text: str) -> list[str]:
@@ -147,13 +145,7 @@ def lucene(query: QueryTerms) -> str:
     >>> lucene(query_terms("tides C++"))
     'tides #tide c\\\\+\\\\+ c'
     """
-    weights: dict[str, float] = {}
-    for word in query.words:
-        for term, weight in word.forms():
-            weights[term] = max(weight, weights.get(term, 0.0))
-    return " ".join(
-        _LUCENE_SYNTAX.sub(r"\\\1", term) + (f"^{weight:g}" if weight != 1 else "") for term, weight in weights.items()
-    )
+    return " ".join(_LUCENE_SYNTAX.sub(r"\\\1", term) for term in query.terms)
 
 
 def _rarest(words: list[Word], rarity: Rarity | None, limit: int) -> list[Word]:
@@ -163,7 +155,7 @@ def _rarest(words: list[Word], rarity: Rarity | None, limit: int) -> list[Word]:
         return words
     ordered = words
     if rarity is not None:
-        ordered = sorted(words, key=lambda word: -max(rarity(term) for term, _ in word.forms()))
+        ordered = sorted(words, key=lambda word: -max(rarity(term) for term in word.forms()))
     kept, room = set(), limit
     for word in ordered:
         if sizes[word.text] <= room:
@@ -188,7 +180,7 @@ def _chunk_terms(chunk: str) -> tuple[str, ...]:
 
 def _flatten(words: Iterable[Word]) -> Iterator[str]:
     for word in words:
-        yield from (term for term, _ in word.forms())
+        yield from word.forms()
 
 
 def _chunk_words(chunk: str) -> list[Word]:

@@ -72,6 +72,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
                 return
+        self.end()
+
+    def end(self) -> None:
+        """Closes the connection at once."""
         super().handle_close()
 
     def readable(self) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 FINISH_S = 10.0  # how long running requests may take to end after the signal
+STOP_SEEN_S = 0.2  # how soon the signal is seen while nothing else happens
 LISTEN_QUEUE = 1_024
 
 
@@ -34,20 +35,21 @@ class Server:
         self._sockets: dict[int, Any] = {}
         self._stopping = False
         try:
-            self._waitress = create_server(
-                create_app(service, settings),
-                map=self._sockets,
-                sockets=[sock],
-                threads=settings.threads,
-                ident=None,
-                backlog=LISTEN_QUEUE,
-                connection_limit=1_000,
-                recv_bytes=1 << 16,
-                max_request_body_size=(settings.max_body_mb << 20) + 1,  # waitress refuses what reaches it
-                expose_tracebacks=False,
-            )
+            sock.listen(LISTEN_QUEUE)
         except OSError as error:
-            raise _taken(settings.host, settings.port, error) from error
+            raise _taken(settings.host, sock.getsockname()[1], error) from error
+        self._waitress = create_server(
+            create_app(service, settings),
+            map=self._sockets,
+            sockets=[sock],
+            threads=settings.threads,
+            ident=None,
+            backlog=LISTEN_QUEUE,
+            connection_limit=1_000,
+            recv_bytes=1 << 16,
+            max_request_body_size=(settings.max_body_mb << 20) + 1,  # waitress refuses what reaches it
+            expose_tracebacks=False,
+        )
         self._waitress.channel_class = Channel
         self.url = f"http://{_shown(self._waitress.effective_host)}:{self._waitress.effective_port}"
 
@@ -55,7 +57,7 @@ class Server:
         """Returns when the requests that ran at `stop` have their answers, or after FINISH_S."""
         try:
             while not self._stopping:
-                self._turn(1.0)
+                self._turn(STOP_SEEN_S)
             until = time.monotonic() + FINISH_S
             self._waitress.del_channel()
             self._waitress.socket.close()
@@ -63,12 +65,13 @@ class Server:
                 self._turn(0.05)
         finally:
             self._waitress.task_dispatcher.shutdown(timeout=0.5)
+            for channel in list(self._waitress.active_channels.values()):
+                channel.end()
             wasyncore.close_all(self._sockets, ignore_all=True)
 
     def stop(self) -> None:
-        """Has `run` return soon. May be called from a signal handler."""
+        """Has `run` return soon. May be called from a signal handler or another thread, and any number of times."""
         self._stopping = True
-        self._waitress.pull_trigger()
 
     def _turn(self, timeout_s: float) -> None:
         wasyncore.loop(timeout=timeout_s, use_poll=True, map=self._sockets, count=1)

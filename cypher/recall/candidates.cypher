@@ -102,14 +102,16 @@ CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
       AND head.type_key IN $ask.types AND head.kind IN $ask.kinds AND $ask.tagged = ''
     RETURN DISTINCT head AS note, own.id AS via LIMIT 50
   }
-  WITH hit, own, note, via LIMIT 1200
+  WITH hit, own, gone, note, via LIMIT 1200
   RETURN collect(hit.id) AS hit_ids, collect(note.id) AS note_ids, collect(via) AS vias,
          collect(coalesce(hit.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
          collect(CASE WHEN via <> '' THEN left(own.content, 200) WHEN hit:Passage THEN hit.content ELSE '' END) AS passages,
          collect(left(note.content, $ask.clip)) AS contents, collect(size(note.content) > $ask.clip) AS clipped,
          collect(note.kind) AS kinds_found, collect(note.type_key) AS types_found,
          collect(note.salience) AS saliences, collect(note.decay_factor) AS decays, collect(note.created_ts) AS created,
-         collect(note.superseded_ts) AS superseded, collect(coalesce(note.tags, [])) AS tags,
+         collect(CASE WHEN gone AND via = '' AND note.superseded_ts > $ask.at THEN -9223372036854775807 ELSE note.superseded_ts END)
+           AS superseded,  // the first: by an edge drawn by hand, so nobody noted the time
+         collect(coalesce(note.tags, [])) AS tags,
          collect(coalesce(note.key, '')) AS keys, collect(coalesce(note.source, '')) AS sources,
          collect(COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 }) AS follows
 }

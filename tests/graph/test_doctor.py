@@ -15,14 +15,18 @@ def problems(store, ns):
 
     def found(kind: str, **options: Any) -> int:
         before = examine(store, **options)
-        return sum(len([e for e in p["examples"] if e.startswith(f"{ns}/")]) for p in before["problems"] if p["kind"] == kind)
+        return sum(
+            len([e for e in p["examples"] if e.startswith(f"{ns}/")]) for p in before["problems"] if p["kind"] == kind
+        )
 
     return found
 
 
 @pytest.fixture
 def notes(call):
-    return [call.note(f"The {word} is open", created_at=f"202{n}-01-01T00:00:00Z") for n, word in enumerate(("quay", "pier"))]
+    return [
+        call.note(f"The {word} is open", created_at=f"202{n}-01-01T00:00:00Z") for n, word in enumerate(("quay", "pier"))
+    ]
 
 
 DRAW = "MATCH (new {ns: $ns, id: $new}), (old {ns: $ns, id: $old}) CREATE (new)-[:SUPERSEDES]->(old)"
@@ -82,7 +86,10 @@ def test_an_imported_mark_keeps_a_note_superseded_without_an_edge(call, problems
 def test_an_edge_between_namespaces_is_found(call, problems, notes, by_hand):
     other = call.within(f"{call.ns}.other").note("theirs")
     by_hand(
-        "MATCH (a {ns: $ns, id: $a}), (b {ns: $other, id: $b}) CREATE (a)-[:SUPPORTS]->(b)", a=notes[0], other=f"{call.ns}.other", b=other
+        "MATCH (a {ns: $ns, id: $a}), (b {ns: $other, id: $b}) CREATE (a)-[:SUPPORTS]->(b)",
+        a=notes[0],
+        other=f"{call.ns}.other",
+        b=other,
     )
     assert problems("crossing_edge") == 1
     by_hand("MATCH (a {ns: $ns, id: $a})-[r:SUPPORTS]->() DELETE r", a=notes[0])

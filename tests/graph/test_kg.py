@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from typing import Any
 
 import pytest
@@ -168,7 +169,11 @@ def test_an_entity_is_one_by_its_name_and_kind(call, entity):
 
 def test_a_batch_answers_in_order_and_knows_what_was_there(call, note):
     known = note("first", key="k1")
-    items = [{"kind": "memory", "content": "second"}, {"kind": "memory", "content": "first", "key": "k1"}, {"kind": "person", "content": "Ida"}]  # fmt: skip
+    items = [
+        {"kind": "memory", "content": "second"},
+        {"kind": "memory", "content": "first", "key": "k1"},
+        {"kind": "person", "content": "Ida"},
+    ]
     results = call("kg.create", items=items)["results"]
     assert results[1] == {"id": known, "unchanged": True}
     assert [call("kg.get", id=result["id"])["content"] for result in results] == ["second", "first", "Ida"]
@@ -208,7 +213,9 @@ def test_a_used_key_with_other_content_names_its_holder(call, note):
     with pytest.raises(KeyInUse, match="in supersedes to replace it") as error:
         note("port 8443", key="port")
     assert error.value.details == {"existing_id": id}
-    assert call("kg.create", kind="observation", content="port 8443", key="port")["unchanged"] is False, "a key is of its kind"
+    assert call("kg.create", kind="observation", content="port 8443", key="port")["unchanged"] is False, (
+        "a key is of its kind"
+    )
 
 
 def test_a_key_moves_to_the_note_that_supersedes_its_holder(call, note):
@@ -273,7 +280,7 @@ def test_an_update_changes_what_is_named_takes_away_nulls_and_keeps_the_rest(cal
     assert after == call("kg.get", id=id)
     assert (after["tags"], after["properties"], after["salience"]) == ([], {"b": 2.0}, 0.0)
     assert not after.keys() & {"source", "expires_at"}
-    kept = "content key created_at recorded_at decay_factor".split()
+    kept = ["content", "key", "created_at", "recorded_at", "decay_factor"]
     assert [after[name] for name in kept] == [before[name] for name in kept]
     assert after["updated_at"] > before["updated_at"]
 
@@ -492,7 +499,10 @@ def test_an_edge_needs_both_ends_and_a_relation(call, note, missing):
 
 
 def test_a_supersession_by_hand_takes_the_old_note_out_and_unlink_brings_it_back(call, note, link):
-    old, new = note("The well is dry", created_at="2020-01-01T00:00:00Z"), note("The well is full", created_at="2021-01-01T00:00:00Z")  # fmt: skip
+    old, new = (
+        note("The well is dry", created_at="2020-01-01T00:00:00Z"),
+        note("The well is full", created_at="2021-01-01T00:00:00Z"),
+    )
     link(new, "supersedes", old)
     assert call.found("well") == [new]
     assert call("kg.get", id=old)["superseded_at"] == "2021-01-01T00:00:00Z"
@@ -530,7 +540,7 @@ def test_a_cycle_that_a_batch_closes_by_itself_is_refused(call, note):
 
 def test_a_long_cycle_is_refused(call, note):
     ids = [note(f"{n}") for n in range(40)]
-    edges = [{"source": new, "target": old, "relation": "supersedes"} for old, new in zip(ids, ids[1:], strict=False)]
+    edges = [{"source": new, "target": old, "relation": "supersedes"} for old, new in itertools.pairwise(ids)]
     call("kg.link", items=edges)
     with pytest.raises(SupersessionCycle) as error:
         call("kg.link", source=ids[0], target=ids[-1], relation="supersedes")
@@ -548,10 +558,19 @@ def test_a_batch_of_edges_answers_in_order_and_is_all_or_nothing(call, note, ent
     assert [(row["target"], row["relation"]) for row in results] == [(b, "supports"), (c, "mentions"), (b, "supports")]
     assert [(row["id"], row["weight"]) for row in call("kg.neighbors", id=a)["results"]] == [(b, 3.0), (c, 0.25)]
     with pytest.raises(NotAllowed) as error:
-        call("kg.link", items=[{"source": b, "target": c, "relation": "mentions"}, {"source": c, "target": b, "relation": "mentions"}])  # fmt: skip
+        call(
+            "kg.link",
+            items=[{"source": b, "target": c, "relation": "mentions"}, {"source": c, "target": b, "relation": "mentions"}],
+        )
     assert list(faults(error)) == ["items.1.relation"]
     with pytest.raises(NotFound) as error:
-        call("kg.link", items=[{"source": b, "target": c, "relation": "mentions"}, {"source": b, "target": NOBODY, "relation": "mentions"}])  # fmt: skip
+        call(
+            "kg.link",
+            items=[
+                {"source": b, "target": c, "relation": "mentions"},
+                {"source": b, "target": NOBODY, "relation": "mentions"},
+            ],
+        )
     assert list(faults(error)) == ["items.1.target"]
     assert [row["relation"] for row in call("kg.neighbors", id=b)["results"]] == ["supports"]
 
@@ -578,11 +597,11 @@ def test_neighbors_are_strongest_first_and_by_direction_and_relation(call, entit
 @pytest.mark.parametrize(("hops", "reached"), [(1, 1), (2, 2), (3, 3)])
 def test_a_traversal_goes_as_far_as_it_is_told(call, entity, link, hops, reached):
     ids = [entity(f"Ring {n}") for n in range(5)]
-    for inner, outer in zip(ids, ids[1:], strict=False):
+    for inner, outer in itertools.pairwise(ids):
         link(inner, "contains", outer)
     answer = call("kg.traverse", id=ids[0], max_hops=hops)
     assert [(node["id"], node["distance"]) for node in answer["nodes"]] == [(ids[n], n) for n in range(1, reached + 1)]
-    assert [(edge["source"], edge["target"]) for edge in answer["edges"]] == list(zip(ids, ids[1 : reached + 1], strict=False))
+    assert [(edge["source"], edge["target"]) for edge in answer["edges"]] == list(itertools.pairwise(ids[: reached + 1]))
     back = call("kg.traverse", id=ids[4], max_hops=hops, direction="in")["nodes"]
     assert [node["id"] for node in back] == ids[3 : 3 - reached : -1]
     assert call("kg.traverse", id=ids[4], direction="out") == {"nodes": [], "edges": []}
@@ -646,5 +665,7 @@ def test_a_search_is_never_read_as_query_syntax(call, note, query):
 
 def test_search_by_kind_is_not_starved_by_other_kinds(call):
     call("kg.create", items=[{"kind": "memory", "content": f"The ferry timetable {n}"} for n in range(30)])
-    id = call("kg.create", kind="observation", content="The old ferry timetable hung for years in the hall by the door")["id"]
+    id = call("kg.create", kind="observation", content="The old ferry timetable hung for years in the hall by the door")[
+        "id"
+    ]
     assert found(call, "ferry timetable", kinds=["observation"], limit=5) == [id]

@@ -88,7 +88,10 @@ def test_packs_open_in_order_and_close_in_reverse():
 
     def tracked(name: str, *requires: str) -> Pack:
         return pack(
-            name, *requires, open=lambda _: seen.append(f"open {name}") or name, close=lambda state: seen.append(f"close {state}")
+            name,
+            *requires,
+            open=lambda _: seen.append(f"open {name}") or name,
+            close=lambda state: seen.append(f"close {state}"),
         )
 
     dispatcher = Dispatcher(runtime(), [tracked("b", "a"), tracked("a")])

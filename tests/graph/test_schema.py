@@ -27,7 +27,9 @@ def test_migrations_are_numbered_without_a_gap(store):
 
 def test_the_database_is_at_the_newest_version_and_each_migration_is_recorded_once(store, driver):
     assert schema.version(store) == max(schema.migrations(store))
-    rows = driver.execute_query("MATCH (m:Migration) WHERE m.version IS NOT NULL RETURN m.name AS name ORDER BY name").records
+    rows = driver.execute_query(
+        "MATCH (m:Migration) WHERE m.version IS NOT NULL RETURN m.name AS name ORDER BY name"
+    ).records
     assert [row["name"] for row in rows] == sorted(schema.migrations(store).values())
 
 
@@ -43,7 +45,9 @@ def test_a_database_of_a_newer_program_is_refused(store, from_the_future):
 
 
 def test_vectors_of_other_dimensions_are_refused_with_what_to_do(store):
-    with pytest.raises(SchemaError, match="holds vectors of 384 dimensions, the embedder makes 768: set PALIMPSEST_EMBEDDER back"):
+    with pytest.raises(
+        SchemaError, match="holds vectors of 384 dimensions, the embedder makes 768: set PALIMPSEST_EMBEDDER back"
+    ):
         schema.migrate(store, dimensions=768)
 
 

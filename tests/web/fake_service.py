@@ -46,6 +46,7 @@ class Hit(Response):
     score = fields.Float()
     relevance = fields.Float()
     created_at = fields.String()
+    breakdown = fields.Dict()
 
 
 class RecallResponse(Response):
@@ -79,6 +80,7 @@ def recall(call, data):
         "relevance": 0.75,
         "created_at": "2026-03-01T10:00:00Z",
     }
+    hit["breakdown"] = {"parts": {"relevance": 0.45, "salience": 0.05}, "fused": 1.0}
     return Answer({"results": [hit], "candidates_evaluated": 1})
 
 
@@ -172,7 +174,7 @@ class FakeService:
         return {"ready": self.ready, "neo4j": "up", "schema": 1, "indexes": indexes}
 
     def doctor(self, *, repair, ensure_memory_type):
-        return {"problems": [problem | {"repaired": repair} for problem in self.problems]}
+        return {"problems": [problem | {"repaired": problem["count"] * repair} for problem in self.problems]}
 
     def close(self):
         self.closed = True

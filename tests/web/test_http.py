@@ -86,9 +86,9 @@ def test_the_names_of_this_machine_are_answered(client, host):
     assert client.get("/healthz", headers={"Host": host}).status_code == 200
 
 
-def test_health_is_of_the_process_and_readiness_of_the_service(client, service):
+def test_health_is_of_the_process_and_readiness_of_the_service(client, fake):
     assert client.get("/readyz").status_code == 200
-    service.ready = False
+    fake.ready = False
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json == {"ready": False, "neo4j": "up", "schema": 1, "indexes": {"current": "POPULATING"}}

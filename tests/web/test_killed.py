@@ -72,7 +72,9 @@ def test_every_confirmed_note_outlives_a_kill_of_both(home: Path) -> None:
     def load(worker: int) -> None:
         for number in range(10_000):
             try:
-                confirmed.append(served.post("memory/remember", content=f"Crate {worker}-{number} is in bay {number}.")["id"])
+                confirmed.append(
+                    served.post("memory/remember", content=f"Crate {worker}-{number} is in bay {number}.")["id"]
+                )
             except OSError:
                 return
 
@@ -105,7 +107,9 @@ def test_every_confirmed_note_outlives_a_kill_of_both(home: Path) -> None:
     again.process.send_signal(signal.SIGTERM)
     assert again.process.wait(timeout=30) == 0
     doctor = [sys.executable, "-m", "web.cli", "doctor", "--json", "--home", str(home)]
-    report = subprocess.run(doctor, capture_output=True, text=True, env=os.environ | {"PALIMPSEST_EMBEDDER": "hashing"}, timeout=120)
+    report = subprocess.run(
+        doctor, capture_output=True, text=True, env=os.environ | {"PALIMPSEST_EMBEDDER": "hashing"}, timeout=120
+    )
     assert json.loads(report.stdout)["problems"] == [], report.stderr
 
 

@@ -53,8 +53,7 @@ def stop(home: str | None, as_json: bool) -> None:
 
 
 def _remains(problem: Mapping[str, Any]) -> bool:
-    """`repaired` is true, or how many were."""
-    return problem["repaired"] is not True and bool(problem["repaired"] < problem["count"])
+    return bool(problem["repaired"] < problem["count"])
 
 
 def _show(problems: list[Mapping[str, Any]]) -> None:

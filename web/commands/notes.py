@@ -97,14 +97,20 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 def _show_hit(rank: int, hit: Mapping[str, Any]) -> None:
     from rich.text import Text
 
-    score = float(hit["score"])
+    out, score = console(), float(hit["score"])
     filled = round(max(0.0, min(score, 1.0)) * BAR)
-    line = Text(f"{rank:>3}  {score:.3f} ")
-    line.append("━" * filled, "green").append("━" * (BAR - filled), "bright_black").append(f"  {shortened(hit['content'])}")
-    out = console()
-    out.print(line)
+    line = Text(f"{rank:>3}  {score:.3f} ").append("━" * filled, "green").append("╌" * (BAR - filled), "bright_black")
+    out.print(line.append(f"  {shortened(hit['content'])}"))
     facts = [hit["id"], hit.get("created_at"), hit.get("memory_type"), f"relevance {hit['relevance']:.2f}"]
     facts += [f"superseded {hit['superseded_at']}"] if hit.get("superseded_at") else []
-    out.print(Text(printable(" · ".join(str(fact) for fact in facts if fact)), "bright_black"), soft_wrap=True)
-    for name, part in (hit.get("breakdown") or {}).items():
-        out.print(Text(f"         {name}: {part}", "bright_black"))
+    lines = [" · ".join(str(fact) for fact in facts if fact)]
+    lines += [f"{name}: {_amounts(part)}" for name, part in (hit.get("breakdown") or {}).items()]
+    for line in (Text(f"     {printable(words)}", "bright_black") for words in lines):
+        out.print(line)
+
+
+def _amounts(part: Any) -> str:
+    """Numbers by name, or one number, to three digits."""
+    if isinstance(part, Mapping):
+        return ", ".join(f"{name} {_amounts(inner)}" for name, inner in part.items())
+    return f"{part:.3f}" if isinstance(part, float) else str(part)

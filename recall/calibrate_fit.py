@@ -1,0 +1,159 @@
+"""Fits `calibration.json` from labelled corpora: `python -m recall.calibrate_fit CORPUS.json.. --cache DIR`.
+
+A match is told from each half of the noise by a logistic model whose weights may only have the sign that evidence has, so
+that relevance is monotone. LoCoMo is never among the corpora that are fitted on; with `--measure` it is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from recall.calibrate import FILE, MODES, VERSION, Calibrator, Odds
+from recall.calibrate_measure import figures, reliability
+from recall.corpora import Asked, Corpus, corpora
+from recall.embed import embedder
+from recall.evidence import NAMES, Floats, gathered
+from recall.links import linked
+
+LABELS: Final = Path(__file__).with_name("labels") / "written.json"
+QUERYS: Final = ("best_closeness", "best_coverage", "best_information", "matter", "stop_words", "size")
+AGAINST: Final = ("meaning_behind", "coverage_behind", "crowd_meaning", "crowd_coverage", "stop_words", "size")
+# Share of each group of corpora in either model: passages of two hops teach little about which turn of a talk is meant.
+SHARES: Final = {"answerable": {"rfcs": 0.7, "musique": 1.0}, "match": {"rfcs": 0.7, "musique": 0.3}}
+WRITTEN_SHARE: Final = 2.0
+PENALTY: Final = {"answerable": 1e-4, "match": 1e-3}
+# What relevance leans to the safe side by, in nats: a false memory costs more than a missing one.
+CAUTION: Final = {"hybrid": (2.0, 0.0), "dense": (1.5, 0.5), "lexical": (1.0, 0.0)}
+FROM_UNANSWERABLE, FROM_ANSWERABLE = 2, 20  # best rows that are noise (a), and noise (b)
+Rows = tuple[Floats, Floats]  # evidence, and the weight of each row
+
+
+def evidence_of(corpus: Corpus, asked: Asked, mode: str) -> Floats:
+    words = None if mode == "dense" else asked.terms
+    return gathered(asked.pool, words, None if mode == "lexical" else asked.embedding, corpus.background).values
+
+
+def plain_order(values: Floats) -> NDArray[np.intp]:
+    """Rows by a sum that needs no fitting, best first; it says which rows are noise worth learning from."""
+    weights = {"meaning": 1.0, "coverage": 2.0, "words": 3.0}
+    score = np.sum([weight * values[:, NAMES.index(name)] for name, weight in weights.items()], axis=0)
+    return np.argsort(-score, kind="stable")
+
+
+def labelled(sets: Sequence[tuple[Corpus, list[Floats]]], shares: Mapping[str, float]) -> dict[str, Rows]:
+    """Rows that match ("true"), noise (a) ("answerable") and noise (b) ("match"), each weighing 1 in total."""
+    written = sum(corpus.group not in shares for corpus, _ in sets)
+    kept: dict[str, list[tuple[Floats, float]]] = {"true": [], "answerable": [], "match": []}
+    for corpus, values in sets:
+        share = shares.get(corpus.group, WRITTEN_SHARE / max(written, 1))
+        answerable = sum(asked.answerable for asked in corpus.asked)
+        for asked, mine in zip(corpus.asked, values, strict=True):
+            order = plain_order(mine)
+            _, first = np.unique(asked.notes[order], return_index=True)
+            rows = order[np.sort(first)]
+            true = np.isin(asked.notes[rows], list(asked.relevant))
+            if asked.answerable:
+                noise = rows[~true][:FROM_ANSWERABLE]
+                kept["true"] += [(mine[row], share / answerable / len(asked.relevant)) for row in rows[true]]
+                kept["match"] += [(mine[row], share / answerable / len(noise)) for row in noise]
+            else:
+                noise = rows[:FROM_UNANSWERABLE]
+                unanswerable = len(corpus.asked) - answerable
+                kept["answerable"] += [(mine[row], share / unanswerable / len(noise)) for row in noise]
+    return {name: _stacked(rows) for name, rows in kept.items()}
+
+
+def _stacked(rows: list[tuple[Floats, float]]) -> Rows:
+    weights = np.array([weight for _, weight in rows])
+    return np.array([values for values, _ in rows]), weights / weights.sum()
+
+
+def fitted(true: Rows, noise: Rows, used: Sequence[str], penalty: float) -> Odds:
+    """The logistic model of `true` against `noise` at even odds, with the signs that evidence must have."""
+    values = np.concatenate([true[0], noise[0]])
+    target = np.repeat([1.0, 0.0], [len(true[1]), len(noise[1])])
+    weights = np.concatenate([true[1], noise[1]]) / 2
+    mean = weights @ values
+    scale = np.sqrt(weights @ (values - mean) ** 2) + 1e-6
+    normal = (values - mean) / scale
+
+    def loss(theta: Floats) -> tuple[float, Floats]:
+        odds = normal @ theta[:-1] + theta[-1]
+        slip = weights * (1 / (1 + np.exp(-odds)) - target)
+        cost = float(weights @ (np.logaddexp(0, odds) - target * odds)) + penalty * float(theta[:-1] @ theta[:-1])
+        return cost, np.append(normal.T @ slip + 2 * penalty * theta[:-1], slip.sum())
+
+    bounds = [((None, 0) if name in AGAINST else (0, None)) if name in used else (0, 0) for name in NAMES]
+    theta = minimize(loss, np.zeros(len(NAMES) + 1), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)]).x
+    found = theta[:-1] / scale
+    return Odds(float(theta[-1] - found @ mean), found)
+
+
+def fit_mode(read: Sequence[Corpus], mode: str) -> Calibrator:
+    """The calibrator of one mode. The second hop needs an order to start from, so `match` is fitted three times."""
+    known = [corpus for corpus in read if mode != "dense" or not corpus.name.startswith("lang")]
+    sets = [(corpus, [evidence_of(corpus, asked, mode) for asked in corpus.asked]) for corpus in known]
+    rows = labelled(sets, SHARES["answerable"])
+    answerable = fitted(rows["true"], rows["answerable"], QUERYS, PENALTY["answerable"])
+    own = [name for name in NAMES if name not in QUERYS]
+    for again in range(1 if mode == "dense" else 3):
+        rows = labelled(sets, SHARES["match"])
+        used = own if again else [name for name in own if name != "linked"]
+        match = fitted(rows["true"], rows["match"], used, PENALTY["match"])
+        with_links(sets, match, mode)
+    caution = CAUTION[mode]
+    return Calibrator(
+        Odds(answerable.intercept - caution[0], answerable.weights), Odds(match.intercept - caution[1], match.weights)
+    )
+
+
+def with_links(sets: Sequence[tuple[Corpus, list[Floats]]], match: Odds, mode: str) -> None:
+    """Sets the evidence `linked` of all rows by the order that `match` gives them."""
+    at = NAMES.index("linked")
+    for corpus, values in sets:
+        for asked, mine in zip(corpus.asked, values, strict=True):
+            mine[:, at] = 0
+            words = None if mode == "dense" else asked.terms
+            mine[:, at] = linked(asked.pool, mine, match.log_ratio(mine), words, corpus.background)
+
+
+def stored(odds: Odds) -> dict[str, Any]:
+    weights = {name: round(float(w), 4) for name, w in zip(NAMES, odds.weights, strict=True) if abs(w) >= 1e-4}
+    return {"intercept": round(odds.intercept, 4), "weights": weights}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("corpora", nargs="*", type=Path, help="labelled corpora to fit on, beside the ones that ship")
+    parser.add_argument("--measure", nargs="*", type=Path, default=[], help="labelled corpora to measure on only")
+    parser.add_argument("--cache", type=Path, required=True, help="folder of the models")
+    parser.add_argument("--model", default="e5-small-v2")
+    parser.add_argument("--out", type=Path, default=FILE)
+    options = parser.parse_args()
+    if any("locomo" in file.name.casefold() for file in options.corpora):
+        parser.error("LoCoMo is for measuring only")
+    model = embedder(options.model, options.cache)
+    read = [corpus for file in (LABELS, *options.corpora) for corpus in corpora(file, model)]
+    modes = {mode: fit_mode(read, mode) for mode in MODES}
+    measured = [corpus for file in options.measure for corpus in corpora(file, model)]
+    report = {mode: reliability(read, modes[mode], mode) for mode in MODES}
+    for mode in MODES:
+        for group in sorted({corpus.group for corpus in [*read, *measured]}):
+            some = [corpus for corpus in [*read, *measured] if corpus.group == group]
+            print(f"{mode:8} {group:10}", figures(some, modes[mode], mode))
+    found = {mode: {"answerable": stored(each.answerable), "match": stored(each.match)} for mode, each in modes.items()}
+    provenance = {"labels": "recall/labels/PROVENANCE.md", "corpora": [file.name for file in options.corpora]}
+    content = {"version": VERSION, "model": model.name, "fitted_on": provenance, "modes": found, "reliability": report}
+    options.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
