@@ -92,10 +92,14 @@ class Calibration:
     def explained(
         self, pool: Pool, query: Query, background: Background | None = None, *, words: bool = True
     ) -> tuple[NDArray[np.float64], Floats]:
-        """Relevance, and the evidence that it rests on: (n, len(NAMES)) in the order of `evidence.NAMES`."""
+        """Relevance, and the evidence that it rests on: (n, len(NAMES)) in the order of `evidence.NAMES`.
+
+        Words alone count for a query in a script that the model does not read, and for a model that was not calibrated
+        (`Background.far` is None).
+        """
         background = background or Background.shipped()
         embedding = query.embedding
-        if words and not is_multilingual(background.model) and non_ascii_letter_share(query.text) > UNREAD_SHARE:
+        if words and (background.far is None or _unread(query.text, background.model)):
             embedding = None
         rows = _rows(pool)
         asked = query.terms if words else None
@@ -111,6 +115,11 @@ class Calibration:
 
     def _mode(self, has_words: bool, has_meaning: bool) -> Calibrator:
         return self.modes["lexical" if not has_meaning else "hybrid" if has_words else "dense"]
+
+
+def _unread(text: str, model: str) -> bool:
+    """Whether the model does not understand the script of `text`: its vectors would tell scripts apart, not matters."""
+    return not is_multilingual(model) and non_ascii_letter_share(text) > UNREAD_SHARE
 
 
 def _rows(pool: Pool) -> Candidates:

@@ -27,7 +27,7 @@ def linked(pool: Candidates, values: Floats, odds: Floats, query: QueryTerms | N
     """
     reach = np.zeros(len(odds))
     uncovered = min(1.0, 2 * (1 - float(values[:, NAMES.index("best_coverage")].max(initial=0.0))))
-    if query is None or len(pool.contents) != len(odds) or uncovered <= 0:
+    if query is None or not len(odds) or len(pool.contents) != len(odds) or uncovered <= 0:
         return reach
     asked = set(query.terms)
     best = np.argsort(-odds, kind="stable")[:LINKS_FROM].tolist()

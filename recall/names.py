@@ -18,7 +18,7 @@ _POSSESSIVE = regex.compile(r"(?i)['’]s\b")
 _APOSTROPHE = regex.compile(r"(?<=\p{L})['’](?=\p{L})")
 _NOT_NAME = regex.compile(r"[^\p{L}\p{M}\p{N}+#]+")
 _WORD = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:[-'’&.][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*"
-_JOINT = r"(?:[ \t]+(?:of|the|de|du|del|da|di|la|le|van|von|der|den|and|for|in)){1,2}[ \t]+|[ \t]+(?:&[ \t]+)?"
+_JOINT = r"(?:[ \t]+(?:of|the|de|du|del|da|di|la|le|van|von|der|den)){1,2}[ \t]+|[ \t]+(?:&[ \t]+)?"
 _RUN = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}]){_WORD}(?:(?:{_JOINT}){_WORD}){{0,6}}+(?:[ \t]+\d{{1,5}}(?![\p{{N}}]|[.,:]\p{{N}}))?"
 )

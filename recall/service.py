@@ -39,7 +39,8 @@ class Service:
         try:
             version, indexes = schema.version(self.store), schema.states(self.store)
         except PalimpsestError as error:
-            return {"ready": False, "neo4j": f"answers with an error: {error}", "schema": None, "indexes": {}}
+            log.warning("not ready: %s", error)
+            return {"ready": False, "neo4j": "answers with an error", "schema": None, "indexes": {}}
         ready = all(state == "ONLINE" for state in indexes.values())
         return {"ready": ready, "neo4j": "up", "schema": version, "indexes": indexes}
 

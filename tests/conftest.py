@@ -7,6 +7,7 @@ start: the variables that name one are taken away before any setting is read.
 from __future__ import annotations
 
 import os
+import socket
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -103,3 +104,10 @@ def by_hand(driver: neo4j.Driver, ns: str) -> Callable[..., list[Mapping[str, An
         return [record.data() for record in records]
 
     return run
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -9,13 +10,13 @@ import pytest
 from graph.errors import ValidationFailed
 from recall.config import FUSIONS
 from recall.embed import Hashing
+from tests.conftest import Caller
 
 BACKUP = "The backup job of the orders database runs every night at two"
 ASKED = "when does the backup job of the orders database run"
 
 
-@pytest.fixture
-def notes(call):
+def stored(call: Any) -> tuple[str, str]:
     old = call.note(BACKUP, created_at="2024-01-01T00:00:00Z")
     new = call.note("No, at four now", supersedes=[old], created_at="2025-01-01T00:00:00Z")
     other = call.note("Ada waters the orders of lilies at night", tags=["garden"], key="lilies", source="wiki")
@@ -23,8 +24,21 @@ def notes(call):
 
 
 @pytest.fixture
-def rows(call, notes) -> list[dict[str, Any]]:
+def notes(call) -> tuple[str, str]:
+    return stored(call)
+
+
+@pytest.fixture(scope="module")
+def kept(service) -> list[dict[str, Any]]:
+    call = Caller(service.dispatcher, f"test-{uuid.uuid4().hex[:12]}")
+    stored(call)
     return call("memory.recall_candidates", query=ASKED)["candidates"]
+
+
+@pytest.fixture
+def rows(kept) -> list[dict[str, Any]]:
+    """Rows that a test may change; a stage takes them in any namespace."""
+    return [dict(row) for row in kept]
 
 
 def test_they_are_served_by_name_and_listed_nowhere(service):
@@ -97,10 +111,9 @@ def test_rerank_takes_the_weights_of_features(call, rows):
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
 
 
-def test_ages_are_measured_from_as_of(call, rows, notes):
-    new, _ = notes
+def test_ages_are_measured_from_as_of(call, rows):
     hits = call("memory.recall_score", query=ASKED, candidates=rows, as_of="2025-01-31T00:00:00Z")["results"]
-    (hit,) = [hit for hit in hits if hit["id"] == new]
+    (hit,) = [hit for hit in hits if hit["content"] == "No, at four now"]
     assert hit["temporal"] == pytest.approx(0.5)
 
 
