@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from graph.errors import StatementFailed, StoreTimeout
+from graph.errors import StatementFailed, StoreError, StoreTimeout
 from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.records import ALWAYS_TS, tag_token, time_key, timestamp
 from graph.store import Space, vector
@@ -75,6 +75,7 @@ def _leg_by_leg(
     off = {"near": False, "lucene": "", "names": []}
     legs = {"vector": "near", "text": "lucene", "walk": "names"}
     rows, degraded = [], []
+    failure: StoreError | None = None
     for leg, switch in legs.items():
         if not params["ask"][switch]:
             continue
@@ -85,6 +86,9 @@ def _leg_by_leg(
         except (StatementFailed, StoreTimeout) as error:
             log.warning("recall: the %s leg is left out: %s", leg, error)
             degraded.append(leg)
+            failure = error
+    if failure and not rows:  # no leg answered: that is an error, and not an empty answer
+        raise failure
     return _pool(query, rows, tuple(degraded))
 
 

@@ -6,11 +6,12 @@ from graph.kg_schemas import Stored
 from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
 from recall.calibrate import shipped
+from recall.config import RecallConfig
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
 from recall.subhandlers import SUBHANDLERS
-from recall.warm import compile_statements
+from recall.warm import Warmer
 
 
 def open_memory(runtime: Runtime) -> Recaller:
@@ -18,9 +19,10 @@ def open_memory(runtime: Runtime) -> Recaller:
     model = runtime.options["embedder"]
     backgrounds = Backgrounds(runtime.store, model.name, model.dimensions)
     runtime.states["kg"].listeners.append(backgrounds.written)
-    state = Recaller(embedder=model, calibration=shipped(), backgrounds=backgrounds)
-    compile_statements(runtime, state.embedder, state.config)
-    return state
+    config = RecallConfig()
+    warmer = Warmer(runtime, model, config)
+    warmer.now()
+    return Recaller(embedder=model, calibration=shipped(), backgrounds=backgrounds, warmer=warmer, config=config)
 
 
 pack = Pack(

@@ -27,6 +27,7 @@ from recall.rerank import rerank
 from recall.score import score
 from recall.serve import diversified, fitted
 from recall.text import meaningless, query_terms
+from recall.warm import Warmer
 
 NEAR_FLOOR = 20  # candidates below the floor that `explain` shows
 
@@ -38,6 +39,7 @@ class Recaller:
     embedder: Embedder
     calibration: Calibration
     backgrounds: Backgrounds
+    warmer: Warmer
     config: RecallConfig = field(default_factory=RecallConfig)
 
 
@@ -69,7 +71,7 @@ def recall(call: Call, request: RecallRequest) -> Answer:
         return Answer(_answer(request, [], clock, reason="meaningless_query"))
     with clock.stage("candidates"):
         kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
-        pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+        pool = searched(call, query, request, state, kinds)
     with clock.stage("fuse"):
         pool = fuse(pool, request.fusion, state.config)
     with clock.stage("score"):
@@ -91,6 +93,18 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     if request.explain:
         answer["near_floor"] = _stopped(hits, served.hits, pool)
     return Answer(answer)
+
+
+def searched(call: Call, query: Query, request: RecallRequest, state: Recaller, kinds: Sequence[str]) -> Pool:
+    """Stage 2. Where a leg went past its limit the statement may not be planned yet, which is then seen to."""
+    try:
+        pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+    except StoreTimeout:
+        state.warmer.again()
+        raise
+    if pool.degraded:
+        state.warmer.again()
+    return pool
 
 
 def _until(call: Call, limit_s: float) -> Call:

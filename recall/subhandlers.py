@@ -21,7 +21,7 @@ from graph.ontology import MEMORY_TYPES, RECALLABLE, UNTYPED
 from graph.packs import Answer, Call, Verb
 from graph.records import NEVER_TS, UNKNOWN_TS
 from recall import pipeline
-from recall.candidates import COLUMNS, LEGS, candidates
+from recall.candidates import COLUMNS, LEGS
 from recall.config import FUSIONS, Knobs
 from recall.fuse import fuse
 from recall.gate import gate
@@ -184,7 +184,7 @@ def recall_candidates(call: Call, request: RecallRequest) -> Answer:
     if query.meaningless:
         return Answer({"candidates": [], "evaluated": 0, "degraded": []})
     kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
-    pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+    pool = pipeline.searched(call, query, request, state, kinds)
     return Answer({"candidates": rows_of(pool), "evaluated": pool.evaluated, "degraded": pool.degraded})
 
 

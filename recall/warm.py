@@ -33,12 +33,35 @@ def load(embedder: Embedder) -> threading.Thread:
     return thread
 
 
-def compile_statements(runtime: Runtime, embedder: Embedder, config: RecallConfig) -> None:
-    """Has Neo4j plan the candidate statement, which takes it seconds the first time and is cached from then on."""
-    started = time.monotonic()
-    request = RecallRequest(query="warm")
-    query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
-    params = parameters(NAMESPACE, query, request, config, sorted(runtime.kinds))
-    space = runtime.store.within(NAMESPACE)
-    space.one("recall.candidates", timeout_s=COMPILE_S, **params)
-    log.info("recall is warm after %.1f s", time.monotonic() - started)
+class Warmer:
+    """Has Neo4j plan the candidate statement, which takes it seconds the first time and is cached from then on.
+
+    A statement that is ended at its limit leaves no plan behind, so on a server that has just started every recall could
+    fail in the same way: whoever meets that asks for `again`.
+    """
+
+    def __init__(self, runtime: Runtime, embedder: Embedder, config: RecallConfig):
+        request = RecallRequest(query="warm")
+        query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
+        self._params = parameters(NAMESPACE, query, request, config, sorted(runtime.kinds))
+        self._space = runtime.store.within(NAMESPACE)
+        self._busy = threading.Lock()
+
+    def now(self) -> None:
+        """Returns when the statement is planned."""
+        started = time.monotonic()
+        self._space.one("recall.candidates", timeout_s=COMPILE_S, **self._params)
+        log.info("recall is warm after %.1f s", time.monotonic() - started)
+
+    def again(self) -> None:
+        """The same in the background, once at a time."""
+        if self._busy.acquire(blocking=False):
+            threading.Thread(target=self._work, name="warm", daemon=True).start()
+
+    def _work(self) -> None:
+        try:
+            self.now()
+        except PalimpsestError as error:
+            log.warning("recall could not be warmed: %s", error)
+        finally:
+            self._busy.release()

@@ -16,7 +16,6 @@ from graph import schema
 from graph.errors import StatementError
 from graph.statements import FOLDER, Statement, load, parse
 from graph.store import Store, vector
-from recall.warm import compile_statements
 
 SHIPPED = load()
 ROOT = Path(__file__).parents[2]
@@ -203,5 +202,5 @@ def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
                 schema.await_online(store)
     finally:  # the plans went with the indexes; the next recall must not wait for a new one
         memory = service.dispatcher.runtime.states["memory"]
-        compile_statements(service.dispatcher.runtime, memory.embedder, memory.config)
+        memory.warmer.now()
     assert set(schema.states(store).values()) == {"ONLINE"}

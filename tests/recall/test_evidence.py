@@ -135,7 +135,7 @@ def test_a_background_comes_back_from_its_bytes() -> None:
     assert again.centre is not None
     assert measured.centre is not None
     assert np.array_equal(again.centre, measured.centre)
-    with pytest.raises(ValueError, match="pickled|magic"):
+    with pytest.raises(ValueError, match=r"pickled|magic"):
         Background.from_bytes(b"nothing of the kind")
 
 

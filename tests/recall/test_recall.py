@@ -14,7 +14,6 @@ from graph import schema
 from graph.errors import StoreTimeout, ValidationFailed
 from recall.config import DECAY_MODELS, FEATURES, FUSIONS
 from recall.tokens import count
-from recall.warm import compile_statements
 
 BACKUP = "The backup job of the orders database runs every night at two and writes to the cold bucket in Oslo"
 ASKED = "when does the backup job of the orders database run"
@@ -370,7 +369,7 @@ def test_a_full_text_index_that_is_gone_degrades_the_text_leg_and_the_rest_answe
         service.store.auto("schema.010_current_text")
         schema.await_online(service.store)
         memory = service.dispatcher.runtime.states["memory"]
-        compile_statements(service.dispatcher.runtime, memory.embedder, memory.config)
+        memory.warmer.now()
     answer = call("memory.recall", query=ASKED, min_score=0)
     assert answer["degraded"] == []
     assert answer["results"][0]["sources"] == ["text", "vector"]
