@@ -74,10 +74,11 @@ def _leg_by_leg(
 ) -> Pool:
     off = {"near": False, "lucene": "", "names": []}
     legs = {"vector": "near", "text": "lucene", "walk": "names"}
+    asked_legs = {leg for leg, switch in legs.items() if params["ask"][switch]}
     rows, degraded = [], []
     failure: StoreError | None = None
     for leg, switch in legs.items():
-        if not params["ask"][switch]:
+        if leg not in asked_legs:
             continue
         asked = {**params, "ask": {**params["ask"], **off, switch: params["ask"][switch]}}
         try:
@@ -87,7 +88,7 @@ def _leg_by_leg(
             log.warning("recall: the %s leg is left out: %s", leg, error)
             degraded.append(leg)
             failure = error
-    if failure and not rows:  # no leg answered: that is an error, and not an empty answer
+    if failure and not {"vector", "text"} & (asked_legs - set(degraded)):  # nothing was searched: no empty answer
         raise failure
     return _pool(query, rows, tuple(degraded))
 

@@ -131,6 +131,6 @@ def test_neo4j_killed_under_a_service_is_started_again_by_it(home: Path) -> None
             assert time.monotonic() < until, "it did not come back by itself"
             time.sleep(0.5)
     assert refused <= {503, 504}
-    assert [hit["id"] for hit in found["results"]] == [kept]
+    assert [hit["id"] for hit in found["results"]] == [kept], found
     served.process.terminate()
     assert served.process.wait(timeout=30) == 0
