@@ -109,6 +109,7 @@ class Hit:
     path: list[dict[str, Any]]
     passage: str | None
     row: int  # in the pool: the evidence that speaks best for the note
+    own_row: int  # in the pool: the note itself, -1 where only an old note led to it
     relevance: float
     fused: float
     text_match: float = 0.0

@@ -171,6 +171,7 @@ def _hit(pool: Pool, rows: Sequence[int]) -> Hit:
         path=_path(pool, rows),
         passage=next((pool.passages[row] for row in rows if pool.passages[row] and not pool.vias[row]), None),
         row=row,
+        own_row=next((row for row in rows if not pool.vias[row]), -1),
         relevance=float(pool.relevance[row]),
         fused=float(pool.fused[row]),
     )

@@ -22,7 +22,8 @@ def diversified(hits: Sequence[Hit], pool: Pool, config: RecallConfig) -> list[H
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
     if len(ordered) < 2 or not pool.vectors.size:
         return ordered
-    vectors = pool.vectors[[hit.row for hit in ordered]]
+    vectors = pool.vectors[[hit.own_row for hit in ordered]]
+    vectors[[hit.own_row < 0 for hit in ordered]] = 0  # heirs of one old note are not alike for that
     alike = np.tril(vectors @ vectors.T, -1).max(axis=1)
     excess = np.clip((alike - config.near_duplicate) / (1 - config.near_duplicate), 0, 1)
     for hit, share in zip(ordered, excess, strict=True):

@@ -33,6 +33,7 @@ def hit(id: str = "a", *, row: int = 0, relevance: float = 0.5, age_days: float 
         "path": [],
         "passage": None,
         "fused": 0.0,
+        "own_row": row,
     }
     return Hit(id=id, row=row, relevance=relevance, **made | fields)
 

@@ -163,3 +163,11 @@ def test_the_budget_is_never_exceeded_and_the_order_kept(sizes, budget):
     assert sum(count(one.content) for one in served.hits) <= budget
     assert ids(served.hits) == "".join(id for id in ids(hits) if id in ids(served.hits))
     assert served.truncated == (sum(sizes) > budget)
+
+
+def test_heirs_of_one_old_note_are_not_alike_for_that():
+    vectors = np.repeat(np.eye(1, 4, dtype=np.float32), 2, axis=0)
+    hits = [hit("a", row=0, own_row=-1), hit("b", row=1, own_row=-1)]
+    for one in hits:
+        one.score = 0.5
+    assert [one.score for one in diversified(hits, pool(vectors=vectors), RecallConfig())] == [0.5, 0.5]
