@@ -49,6 +49,8 @@ def migrate(store: Store, *, dimensions: int) -> int:
     if missing := {number: name for number, name in wanted.items() if number not in applied}:
         _apply(store, missing)
     _vector_indexes(store, dimensions)
+    if "MISSING" in states(store).values():  # somebody dropped one: every migration can be run again
+        _apply(store, wanted)
     await_online(store)
     return max(wanted)
 

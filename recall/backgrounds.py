@@ -13,8 +13,8 @@ from recall.background import Background
 from recall.index import unpacked
 
 log = logging.getLogger(__name__)
-FIRST_AT = 200  # notes written from which a namespace is measured
-GROWTH = 2.0  # it is measured again when it has grown by this factor
+FIRST_AT = 64  # notes written from which a namespace is measured
+GROWTH = 1.5  # it is measured again when it has grown by this factor
 SAMPLE = 4_000  # notes that are enough to measure one
 HELD = 256  # namespaces in memory
 

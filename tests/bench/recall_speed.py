@@ -74,7 +74,7 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
         query = Query(text=text, terms=query_terms(text), embedding=found)
         params = parameters(ns, query, request, RecallConfig(), kinds)
         given.next = found[None]
-        minimal = {"ns": ns, "embedding": vector(found), "lucene": params["lucene"], "k": params["k"]}
+        minimal = {"ns": ns, "embedding": vector(found), "lucene": params["ask"]["lucene"], "k": params["k"]}
         ways = {
             "minimal": lambda minimal=minimal: _run(driver, minimal),
             "statement": lambda ns=ns, params=params: service.store.within(ns).one("recall.candidates", **params),

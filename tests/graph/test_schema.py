@@ -79,6 +79,13 @@ def test_an_index_that_is_gone_is_named(store, driver):
     schema.await_online(store)
 
 
+def test_an_index_that_is_gone_is_made_again_at_the_next_start(store, driver):
+    driver.execute_query("DROP INDEX entity_page")
+    driver.execute_query("DROP INDEX current_text")
+    schema.migrate(store, dimensions=384)
+    assert set(schema.states(store).values()) == {"ONLINE"}
+
+
 def test_the_migration_lease_is_held_by_one(store):
     start = threading.Barrier(8)
 
