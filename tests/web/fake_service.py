@@ -45,6 +45,7 @@ class Hit(Response):
     content = fields.String()
     score = fields.Float()
     relevance = fields.Float()
+    path = fields.List(fields.Dict())
     created_at = fields.String()
     breakdown = fields.Dict()
 
@@ -78,6 +79,7 @@ def recall(call, data):
         "content": "An [odd]\x1b[31m note",
         "score": 0.5,
         "relevance": 0.75,
+        "path": [{"leg": "superseded", "id": "n0", "content": "An older\x1b[2m note"}],
         "created_at": "2026-03-01T10:00:00Z",
     }
     hit["breakdown"] = {"parts": {"relevance": 0.45, "salience": 0.05}, "fused": 1.0}

@@ -89,6 +89,7 @@ def test_recall_shows_hits_and_lets_no_stored_text_steer_the_terminal(opened):
     assert shown.splitlines() == [
         "  1  0.500 ━━━━━╌╌╌╌╌  An [odd]\ufffd[31m note",
         "     n1 · 2026-03-01T10:00:00Z · relevance 0.75",
+        "     found by an older note: An older\ufffd[2m note",
         "     parts: relevance 0.450, salience 0.050",
         "     fused: 1.000",
     ]

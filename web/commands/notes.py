@@ -104,6 +104,7 @@ def _show_hit(rank: int, hit: Mapping[str, Any]) -> None:
     facts = [hit["id"], hit.get("created_at"), hit.get("memory_type"), f"relevance {hit['relevance']:.2f}"]
     facts += [f"superseded {hit['superseded_at']}"] if hit.get("superseded_at") else []
     lines = [" · ".join(str(fact) for fact in facts if fact)]
+    lines += [f"found by an older note: {shortened(step['content'])}" for step in hit.get("path", ()) if step.get("content")]
     lines += [f"{name}: {_amounts(part)}" for name, part in (hit.get("breakdown") or {}).items()]
     for line in (Text(f"     {printable(words)}", "bright_black") for words in lines):
         out.print(line)
