@@ -88,8 +88,8 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     elif not served.hits:
         reason = "token_budget"
     answer = _answer(request, served.hits, clock, reason=reason, pool=pool, truncated=served.truncated)
-    if not passed and hits:
-        answer["best_score"] = max(hit.relevance for hit in hits)
+    if not passed and len(pool):
+        answer["best_score"] = float(pool.relevance.max())
     if request.explain:
         answer["near_floor"] = _stopped(hits, served.hits, pool)
     return Answer(answer)
@@ -126,19 +126,25 @@ def embed(request: RecallRequest, embedder: Embedder) -> Query:
 def ranked(
     pool: Pool, query: Query, request: RecallRequest, state: Recaller, scoring: ScoringConfig, background: Background
 ) -> Sequence[Hit]:
-    """Stages 4 and 5: candidates as hits, each with its relevance, its features and its score."""
+    """Stages 4 and 5: candidates as hits, each with its relevance, its features and its score.
+
+    What lies below the floor is made a hit only where somebody asked to see it.
+    """
     if not len(pool):
         return []
     words = request.fusion != "vector_only"
     pool.relevance, pool.evidence = state.calibration.explained(pool, query, background, words=words)
-    hits = collapsed(pool)
+    hits = collapsed(pool, 0.0 if request.explain else request.floor)
     now = Moment.of(request).now
     rerank(hits, pool, scoring)
     return score(hits, scoring, now=now)
 
 
-def collapsed(pool: Pool) -> list[Hit]:
-    """One hit a note: passages and superseded notes give it the best of their evidence; its path names the ways to it."""
+def collapsed(pool: Pool, least: float = 0.0) -> list[Hit]:
+    """One hit a note whose relevance is at least `least`.
+
+    Passages and superseded notes give a note the best of their evidence; its path names the ways to it.
+    """
     rows: dict[str, list[int]] = {}
     for row, id in enumerate(pool.note_ids):
         rows.setdefault(id, []).append(row)
@@ -146,7 +152,8 @@ def collapsed(pool: Pool) -> list[Hit]:
     for mine in rows.values():
         if len(mine) > 1:
             mine.sort(key=lambda row: (-pool.relevance[row], -pool.fused[row], row))
-        hits.append(_hit(pool, mine))
+        if pool.relevance[mine[0]] >= least:
+            hits.append(_hit(pool, mine))
     return hits
 
 

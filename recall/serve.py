@@ -11,6 +11,7 @@ from recall.config import RecallConfig
 from recall.hits import Hit, Pool
 from recall.tokens import count, cut
 
+COMPARED = 200  # hits that are compared with each other; the largest limit
 SMALLEST_CUT = 8  # tokens; a hit that would be cut to less is skipped
 
 
@@ -22,11 +23,12 @@ def diversified(hits: Sequence[Hit], pool: Pool, config: RecallConfig) -> list[H
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
     if len(ordered) < 2 or not pool.vectors.size:
         return ordered
-    vectors = pool.vectors[[hit.own_row for hit in ordered]]
-    vectors[[hit.own_row < 0 for hit in ordered]] = 0  # heirs of one old note are not alike for that
+    head = ordered[:COMPARED]
+    vectors = pool.vectors[[hit.own_row for hit in head]]
+    vectors[[hit.own_row < 0 for hit in head]] = 0  # heirs of one old note are not alike for that
     alike = np.tril(vectors @ vectors.T, -1).max(axis=1)
     excess = np.clip((alike - config.near_duplicate) / (1 - config.near_duplicate), 0, 1)
-    for hit, share in zip(ordered, excess, strict=True):
+    for hit, share in zip(head, excess, strict=True):
         if share > 0:
             penalty = config.near_duplicate_penalty * float(share) * hit.score
             hit.parts["near_duplicate"] = -penalty
