@@ -106,6 +106,10 @@ class Settings:
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),
     )
+    calibration: Path | None = field(
+        default=None,
+        metadata=_of("PALIMPSEST_CALIBRATION", read=_path, about="A calibration of your own, from `palimpsest calibrate`."),
+    )
     neo4j_uri: str | None = field(
         default=None,
         metadata=_of("NEO4J_URI", "NEO4J_URL", read=_uri, about="A Neo4j of your own; by default one is managed here."),

@@ -1,4 +1,4 @@
-"""Fits `calibration.json` from labelled corpora: `python -m recall.calibrate_fit CORPUS.json.. --cache DIR`.
+"""Fits a calibration from labelled corpora (`palimpsest calibrate`).
 
 A match is told from each half of the noise by a logistic model whose weights may only have the sign that evidence has, so
 that relevance is monotone. LoCoMo is never among the corpora that are fitted on; with `--measure` it is measured.
@@ -6,8 +6,6 @@ that relevance is monotone. LoCoMo is never among the corpora that are fitted on
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from recall.calibrate import FILE, MODES, VERSION, Calibrator, Odds
+from graph.errors import ValidationFailed
+from recall.calibrate import MODES, VERSION, Calibrator, Odds
 from recall.calibrate_measure import figures, reliability
 from recall.corpora import Asked, Corpus, corpora
-from recall.embed import embedder
+from recall.embed import Embedder
 from recall.evidence import NAMES, Floats, gathered
 from recall.links import linked
 
@@ -130,30 +129,38 @@ def stored(odds: Odds) -> dict[str, Any]:
     return {"intercept": round(odds.intercept, 4), "weights": weights}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("corpora", nargs="*", type=Path, help="labelled corpora to fit on, beside the ones that ship")
-    parser.add_argument("--measure", nargs="*", type=Path, default=[], help="labelled corpora to measure on only")
-    parser.add_argument("--cache", type=Path, required=True, help="folder of the models")
-    parser.add_argument("--model", default="e5-small-v2")
-    parser.add_argument("--out", type=Path, default=FILE)
-    options = parser.parse_args()
-    if any("locomo" in file.name.casefold() for file in options.corpora):
-        parser.error("LoCoMo is for measuring only")
-    model = embedder(options.model, options.cache)
-    read = [corpus for file in (LABELS, *options.corpora) for corpus in corpora(file, model)]
+def fit(
+    files: Sequence[Path], model: Embedder, *, measure: Sequence[Path] = (), shipped: bool = True
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A calibration fitted on labelled corpora, as its file holds it, and the figures of each corpus and mode.
+
+    files: in the form of `recall/labels/written.json`.  shipped: whether the labels that ship are fitted on as well.
+    measure: corpora that are only measured.  Raises ValidationFailed for LoCoMo among `files`, and for a file of other form.
+    """
+    if any("locomo" in file.name.casefold() for file in files):
+        raise ValidationFailed.of("files", "LoCoMo is for measuring only; its licence allows no more")
+    used = [*((LABELS,) if shipped else ()), *files]
+    read = [corpus for file in used for corpus in _read(file, model)]
+    if not read:
+        raise ValidationFailed.of("files", "name at least one file of labels")
+    measured = [corpus for file in measure for corpus in _read(file, model)]
     modes = {mode: fit_mode(read, mode) for mode in MODES}
-    measured = [corpus for file in options.measure for corpus in corpora(file, model)]
-    report = {mode: reliability(read, modes[mode], mode) for mode in MODES}
-    for mode in MODES:
-        for group in sorted({corpus.group for corpus in [*read, *measured]}):
-            some = [corpus for corpus in [*read, *measured] if corpus.group == group]
-            print(f"{mode:8} {group:10}", figures(some, modes[mode], mode))
+    groups = sorted({corpus.group for corpus in [*read, *measured]})
+    rows = [
+        {"mode": mode, "corpus": group}
+        | figures([corpus for corpus in [*read, *measured] if corpus.group == group], modes[mode], mode)
+        for mode in MODES
+        for group in groups
+    ]
     found = {mode: {"answerable": stored(each.answerable), "match": stored(each.match)} for mode, each in modes.items()}
-    provenance = {"labels": "recall/labels/PROVENANCE.md", "corpora": [file.name for file in options.corpora]}
+    provenance = {"labels": "recall/labels/PROVENANCE.md" if shipped else None, "corpora": [file.name for file in files]}
+    report = {mode: reliability(read, modes[mode], mode) for mode in MODES}
     content = {"version": VERSION, "model": model.name, "fitted_on": provenance, "modes": found, "reliability": report}
-    options.out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return content, rows
 
 
-if __name__ == "__main__":
-    main()
+def _read(file: Path, model: Embedder) -> list[Corpus]:
+    try:
+        return list(corpora(file, model))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValidationFailed.of("files", f"{file}: holds no labelled corpora: {error!r}") from error

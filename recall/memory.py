@@ -5,7 +5,7 @@ from __future__ import annotations
 from graph.kg_schemas import Stored
 from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
-from recall.calibrate import shipped
+from recall.calibrate import Calibration, shipped
 from recall.config import RecallConfig
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
@@ -22,7 +22,9 @@ def open_memory(runtime: Runtime) -> Recaller:
     config = RecallConfig()
     warmer = Warmer(runtime, model, config)
     warmer.now()
-    return Recaller(embedder=model, calibration=shipped(), backgrounds=backgrounds, warmer=warmer, config=config)
+    own = runtime.options["settings"].calibration
+    calibration = Calibration.load(own) if own else shipped()
+    return Recaller(embedder=model, calibration=calibration, backgrounds=backgrounds, warmer=warmer, config=config)
 
 
 pack = Pack(

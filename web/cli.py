@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import demo, doctor, notes, serve
+from web.commands import calibrate, demo, doctor, notes, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -62,6 +62,7 @@ for command in (
     notes.history,
     doctor.doctor,
     doctor.stop,
+    calibrate.calibrate,
 ):
     main.add_command(command)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recall.calibrate_fit import AGAINST, QUERYS, fit_mode, fitted
+from graph.errors import ValidationFailed
+from recall.calibrate import Calibration
+from recall.calibrate_fit import AGAINST, QUERYS, fit, fit_mode, fitted
 from recall.calibrate_measure import figures
 from recall.corpora import Corpus, corpora
 from recall.embed import Hashing
@@ -24,7 +27,7 @@ NOTES = [
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def corpus_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     queries = [
         ("where is the anchor", ["n1"]),
         ("compass oil", ["n2"]),
@@ -41,7 +44,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     }
     file = tmp_path_factory.mktemp("labels") / "boat.json"
     file.write_text(json.dumps([stored]), encoding="utf-8")
-    return next(corpora(file, Hashing()))
+    return file
+
+
+@pytest.fixture(scope="module")
+def corpus(corpus_file: Path) -> Corpus:
+    return next(corpora(corpus_file, Hashing()))
 
 
 def test_a_superseded_note_stands_for_its_head(corpus: Corpus) -> None:
@@ -76,3 +84,25 @@ def test_a_mode_is_fitted_and_measured(corpus: Corpus) -> None:
     found = figures([corpus], calibrator, "lexical")
     assert found["R@5"] == 1
     assert 0 <= found["ECE"] <= 1
+
+
+def test_a_calibration_fitted_on_own_labels_is_loaded(corpus_file, tmp_path) -> None:
+    out = tmp_path / "mine.json"
+    content, rows = fit([corpus_file], Hashing(), shipped=False)
+    out.write_text(json.dumps(content), encoding="utf-8")
+    assert set(Calibration.load(out).modes) == {"hybrid", "dense", "lexical"}
+    assert content["fitted_on"] == {"labels": None, "corpora": ["boat.json"]}
+    assert [row["corpus"] for row in rows] == ["boat"] * 3
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '[{"name": "x"}]', "[1]"])
+def test_a_file_without_labels_is_refused_by_its_name(text, tmp_path) -> None:
+    file = tmp_path / "labels.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ValidationFailed, match="files"):
+        fit([file], Hashing(), shipped=False)
+
+
+def test_locomo_is_never_fitted_on(tmp_path) -> None:
+    with pytest.raises(ValidationFailed, match="measuring only"):
+        fit([tmp_path / "LoCoMo.json"], Hashing())
