@@ -96,7 +96,7 @@ def _vector_indexes(store: Store, dimensions: int) -> None:
 
 
 def vector_config(dimensions: int) -> dict[str, Any]:
-    """Unquantized: quantization loses a third of the true neighbours (shared measurements, recall@50 .684)."""
+    """Unquantized: quantization loses a third of the true neighbours (measured: recall@50 .684)."""
     return {
         "vector.dimensions": dimensions,
         "vector.similarity_function": "cosine",

@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass
 class Corpus:
-    """Notes, edges and labelled queries of one namespace (the format of `shared/bench/data`)."""
+    """Notes, edges and labelled queries of one namespace (the format of `labels/written.json`)."""
 
     name: str
     group: str

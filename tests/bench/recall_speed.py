@@ -3,7 +3,7 @@
     python -m tests.bench.recall_speed [--notes 100000] [--rounds 300] [--home DIR]
 
 Prints median and 95th percentile in milliseconds of
-  minimal     a vector and a full-text search in one statement, ids and scores only (shared measurements call it bare)
+  minimal     a vector and a full-text search in one statement, ids and scores only
   statement   `recall.candidates` alone, as recall sends it, its row read and thrown away
   recall      `memory.recall` through the dispatcher: validation, statement, fusion, relevance, score, serve, answer
 and the ratios of the medians. Queries differ from call to call; the three take turns on each.
