@@ -78,6 +78,7 @@ server.http.advertised_address=127.0.0.1:{browser_port}
 server.memory.heap.max_size={settings.heap}
 server.memory.pagecache.size={settings.page_cache}
 db.query.default_language=CYPHER_25
+db.lock.acquisition.timeout=10s
 db.tx_log.preallocate=false
 db.tx_log.rotation.size=64m
 db.tx_log.rotation.retention_policy=256M size

@@ -38,6 +38,7 @@ from graph.statements import Statement, load
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = dict[str, Any]
+WRITE_S = 60.0  # the longest that a write transaction may take
 RETRY_S = 5.0  # how long a read or a write is tried again after a passing error
 
 
@@ -101,7 +102,7 @@ class Store:
         row = self.one(name, timeout_s=timeout_s, **params)
         return next(iter(row.values())) if row else None
 
-    def write(self, work: Callable[[Transaction], T], *, timeout_s: float | None = None) -> T:
+    def write(self, work: Callable[[Transaction], T], *, timeout_s: float = WRITE_S) -> T:
         """What `work` returns, after its transaction is committed. `work` may run again after a passing error."""
 
         def attempt(tx: neo4j.ManagedTransaction) -> T:
@@ -188,7 +189,7 @@ class Space:
     def value(self, name: str, /, *, timeout_s: float | None = None, **params: Any) -> Any:
         return self.store.value(name, timeout_s=timeout_s, ns=self.ns, **params)
 
-    def write(self, work: Callable[[SpaceTransaction], T], *, timeout_s: float | None = None) -> T:
+    def write(self, work: Callable[[SpaceTransaction], T], *, timeout_s: float = WRITE_S) -> T:
         return self.store.write(lambda tx: work(tx.within(self.ns)), timeout_s=timeout_s)
 
 

@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict
+from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict, StoreTimeout
 from graph.ontology import check, relation_type
 from graph.records import Draft, content_hash
 from graph.store import SpaceTransaction, Store, Transaction
@@ -60,7 +60,10 @@ class Writer:
             self._queue.put_nowait(request)
         except queue.Full:
             raise Busy("too many writes are waiting; try again") from None
-        return request.result.result(timeout_s)
+        try:
+            return request.result.result(timeout_s)
+        except TimeoutError:
+            raise StoreTimeout(f"not stored after {timeout_s:g} s; it may still be: ask before sending it again") from None
 
     def close(self) -> None:
         """Finishes what is waiting."""
