@@ -6,12 +6,13 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph import kg_answers as answers
 from graph import kg_schemas as schemas
 from graph.drafting import keep, node_label
 from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, SupersessionCycle
 from graph.ontology import RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
 from graph.packs import Answer, Call, Pack, Verb
-from graph.records import NEVER_TS, content_hash, dumped, shown, tag_token, time_key, timestamp, title
+from graph.records import content_hash, dumped, expiry, shown, tag_key, title
 from graph.store import Row, SpaceTransaction
 from graph.writing import Writer, link
 
@@ -90,10 +91,9 @@ def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
     if "memory_type" in given:
         changes["type_key"] = given["memory_type"] or UNTYPED
     if "tags" in given:
-        changes["tag_key"] = " ".join(tag_token(tag) for tag in given["tags"])
+        changes["tag_key"] = tag_key(given["tags"])
     if "expires_at" in given:
-        expires_ts = timestamp(given["expires_at"]) if given["expires_at"] else NEVER_TS
-        changes |= {"expires_ts": expires_ts, "expires_key": time_key(expires_ts)}
+        changes |= expiry(given["expires_at"])
     return changes
 
 
@@ -162,11 +162,16 @@ def _checked(tx: SpaceTransaction, edges: Sequence[schemas.Edge], many: bool) ->
             raise NotAllowed("a node can't be linked to itself", f"{place}target")
         ends = [(found[id]["label"], found[id]["kind"]) for id in (edge.source, edge.target)]
         check(edge.relation, ends[0], ends[1], f"{place}relation")
-        source, target = edge.source, edge.target
-        if edge.relation in SYMMETRIC and target < source:
-            source, target = target, source
+        source, target = _ends(edge)
         items.append(link(source, target, edge.relation, edge.weight, dumped(edge.properties)))
     return items
+
+
+def _ends(edge: schemas.Edge) -> tuple[str, str]:
+    """Source and target as stored: the smaller id first where the relation has no direction."""
+    if edge.relation in SYMMETRIC and edge.target < edge.source:
+        return edge.target, edge.source
+    return edge.source, edge.target
 
 
 def _refuse_cycles(tx: SpaceTransaction, edges: Sequence[Mapping[str, Any]]) -> None:
@@ -178,9 +183,7 @@ def _refuse_cycles(tx: SpaceTransaction, edges: Sequence[Mapping[str, Any]]) -> 
 
 def unlink(call: Call, request: schemas.Edge) -> Answer:
     """Takes one edge away; without its last `supersedes` the older node is current again."""
-    source, target = request.source, request.target
-    if request.relation in SYMMETRIC and target < source:
-        source, target = target, source
+    source, target = _ends(request)
 
     def work(tx: SpaceTransaction) -> Mapping[str, Any]:
         row = tx.one("link.delete", links=[link(source, target, request.relation)])
@@ -258,18 +261,18 @@ pack = Pack(
             illocution="commissive",
             role="write",
             request=schemas.CreateRequest(),
-            response=schemas.Stored(),
+            response=answers.Stored(),
             handler=create,
         ),
         Verb(
-            name="kg.get", illocution="assertive", request=schemas.ByIdRequest(), response=schemas.NodeAnswer(), handler=get
+            name="kg.get", illocution="assertive", request=schemas.ByIdRequest(), response=answers.NodeAnswer(), handler=get
         ),
         Verb(
             name="kg.update",
             illocution="commissive",
             role="write",
             request=schemas.UpdateRequest(),
-            response=schemas.NodeAnswer(),
+            response=answers.NodeAnswer(),
             handler=update,
         ),
         Verb(
@@ -277,14 +280,14 @@ pack = Pack(
             illocution="directive",
             role="write",
             request=schemas.ByIdRequest(),
-            response=schemas.Receipt(),
+            response=answers.Receipt(),
             handler=delete,
         ),
         Verb(
             name="kg.list",
             illocution="assertive",
             request=schemas.ListRequest(),
-            response=schemas.Page(),
+            response=answers.Page(),
             handler=list_nodes,
         ),
         Verb(
@@ -292,7 +295,7 @@ pack = Pack(
             illocution="commissive",
             role="write",
             request=schemas.LinkRequest(),
-            response=schemas.Linked(),
+            response=answers.Linked(),
             handler=link_nodes,
         ),
         Verb(
@@ -300,35 +303,35 @@ pack = Pack(
             illocution="directive",
             role="write",
             request=schemas.UnlinkRequest(),
-            response=schemas.Unlinked(),
+            response=answers.Unlinked(),
             handler=unlink,
         ),
         Verb(
             name="kg.neighbors",
             illocution="assertive",
             request=schemas.NeighborsRequest(),
-            response=schemas.Found(),
+            response=answers.Found(),
             handler=neighbors,
         ),
         Verb(
             name="kg.traverse",
             illocution="assertive",
             request=schemas.TraverseRequest(),
-            response=schemas.Subgraph(),
+            response=answers.Subgraph(),
             handler=traverse,
         ),
         Verb(
             name="kg.search",
             illocution="assertive",
             request=schemas.SearchRequest(),
-            response=schemas.Found(),
+            response=answers.Found(),
             handler=search,
         ),
         Verb(
             name="kg.history",
             illocution="assertive",
             request=schemas.ByIdRequest(),
-            response=schemas.Found(),
+            response=answers.Found(),
             handler=history,
         ),
     ),

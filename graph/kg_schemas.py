@@ -1,4 +1,4 @@
-"""What the kg pack takes and gives. Limits are those of the whole service and are named in docs/verbs."""
+"""What the kg pack takes; its limits are those of the whole service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from marshmallow import ValidationError, fields, post_load, validates_schema
 
-from graph.fields import Choice, Id, Moment, Number, Properties, Request, Response, Several, Text, Whole
+from graph.fields import Choice, Id, Moment, Number, Properties, Request, Several, Text, Whole
 from graph.ontology import LABELS, MEMORY_TYPES, RELATIONS
 
 CONTENT_BYTES = 1 << 20
@@ -97,11 +97,16 @@ class NodeItem(NodeFields):
         return self.node(data)
 
 
+def items_alone(data: Mapping[str, Any]) -> bool:
+    """Whether a request is a batch. Raises ValidationError where it is one and something else besides."""
+    if "items" in data and len(data) > 1:
+        raise ValidationError(f"goes alone, not with {', '.join(sorted(data.keys() - {'items'}))}", "items")
+    return "items" in data
+
+
 def one_or_items(schema: NoteFields, data: dict[str, Any]) -> Create:
     """The nodes of a request that gives either one node or `items`."""
-    if "items" in data:
-        if len(data) > 1:
-            raise ValidationError(f"goes alone, not with {', '.join(sorted(data.keys() - {'items'}))}", "items")
+    if items_alone(data):
         return Create(nodes=data["items"], many=True)
     if "content" not in data:
         raise ValidationError("is required", "content")
@@ -204,9 +209,7 @@ class LinkRequest(EdgeFields):
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Links:
-        if "items" in data:
-            if len(data) > 1:
-                raise ValidationError(f"goes alone, not with {', '.join(sorted(data.keys() - {'items'}))}", "items")
+        if items_alone(data):
             return Links(edges=data["items"], many=True)
         missing = [name for name in ("source", "target", "relation") if name not in data]
         if missing:
@@ -266,82 +269,3 @@ class SearchRequest(Request):
     query = Text(most=65_536, required=True)
     kinds = Several(Text(most=64, least=1), most=32)
     limit = Whole(low=1, high=200)
-
-
-class StoredOne(Response):
-    id = fields.String()
-    unchanged = fields.Boolean()
-
-
-class Stored(StoredOne):
-    results = fields.List(fields.Nested(StoredOne))
-
-
-class NodeAnswer(Response):
-    id = fields.String()
-    label = fields.String()
-    state = fields.String(metadata={"description": "current or superseded"})
-    kind = fields.String()
-    content = fields.String()
-    memory_type = fields.String()
-    salience = fields.Float()
-    decay_factor = fields.Float()
-    created_at = fields.String()
-    recorded_at = fields.String()
-    updated_at = fields.String()
-    superseded_at = fields.String()
-    superseded_by = fields.List(fields.String())
-    supersedes = fields.List(fields.String())
-    expires_at = fields.String()
-    tags = fields.List(fields.String())
-    key = fields.String()
-    source = fields.String()
-    triggers = fields.List(fields.String())
-    importance = fields.Float()
-    properties = fields.Dict()
-
-
-class FoundNode(NodeAnswer):
-    relation = fields.String()
-    direction = fields.String()
-    weight = fields.Float()
-    distance = fields.Integer()
-    score = fields.Float()
-
-
-class Page(Response):
-    results = fields.List(fields.Nested(NodeAnswer))
-    next_cursor = fields.String(allow_none=True)
-
-
-class Found(Response):
-    results = fields.List(fields.Nested(FoundNode))
-
-
-class EdgeAnswer(Response):
-    source = fields.String()
-    target = fields.String()
-    relation = fields.String()
-    weight = fields.Float()
-    created = fields.Boolean()
-
-
-class Linked(EdgeAnswer):
-    results = fields.List(fields.Nested(EdgeAnswer))
-
-
-class Unlinked(EdgeAnswer):
-    deleted = fields.Boolean()
-
-
-class Subgraph(Response):
-    nodes = fields.List(fields.Nested(FoundNode))
-    edges = fields.List(fields.Nested(EdgeAnswer))
-
-
-class Receipt(Response):
-    id = fields.String()
-    deleted = fields.Boolean()
-    restored = fields.List(fields.String())
-    passages = fields.Integer()
-    edges = fields.Integer()

@@ -63,6 +63,17 @@ def title(content: str) -> str:
     return textwrap.shorten(content[: TITLE_CHARACTERS * 4], TITLE_CHARACTERS, placeholder="…") or content[:TITLE_CHARACTERS]
 
 
+def tag_key(tags: Iterable[str]) -> str:
+    """All tags of a note as the full-text index holds them."""
+    return " ".join(tag_token(tag) for tag in tags)
+
+
+def expiry(expires_at: dt.datetime | None) -> dict[str, Any]:
+    """The forms by which indexes filter out what has expired."""
+    expires_ts = timestamp(expires_at) if expires_at else NEVER_TS
+    return {"expires_ts": expires_ts, "expires_key": time_key(expires_ts)}
+
+
 def tag_token(tag: str) -> str:
     """A tag as one token without blanks or query syntax."""
     return hashlib.sha256(tag.encode()).hexdigest()[:24]
@@ -142,18 +153,15 @@ class Draft:
     def filters(self, created: dt.datetime) -> dict[str, Any]:
         """The forms that indexes filter by; a passage carries them too."""
         created_ts = timestamp(created)
-        expires_ts = timestamp(self.expires_at) if self.expires_at else NEVER_TS
         return {
             "kind": self.kind,
             "type_key": self.memory_type or UNTYPED,
-            "tag_key": " ".join(tag_token(tag) for tag in self.tags),
+            "tag_key": tag_key(self.tags),
             "created_ts": created_ts,
             "created_key": time_key(created_ts),
             "superseded_ts": NEVER_TS,
             "superseded_key": NEVER_KEY,
-            "expires_ts": expires_ts,
-            "expires_key": time_key(expires_ts),
-        }
+        } | expiry(self.expires_at)
 
 
 def dumped(properties: Mapping[str, Any] | None) -> str | None:

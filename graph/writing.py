@@ -23,6 +23,7 @@ from graph.store import SpaceTransaction, Store, Transaction
 log = logging.getLogger(__name__)
 TOGETHER = 256  # drafts that share a transaction, at most
 WAITING = 10_000  # requests that may wait; past it a write is refused as Busy
+RELATION_OF_FIELD = {"supersedes": "supersedes", "source_id": "annotates", "follows": "follows"}
 ENTITY_KIND = "concept"  # of an entity that a note names without saying what it is
 
 
@@ -34,6 +35,9 @@ class Stored:
     unchanged: bool = False
 
 
+Outcome = list[Stored] | PalimpsestError
+
+
 @dataclass
 class Request:
     """Drafts that are stored together or not at all."""
@@ -41,6 +45,13 @@ class Request:
     ns: str
     drafts: Sequence[Draft]
     result: Future[list[Stored]] = field(default_factory=Future)
+
+    def settle(self, outcome: Outcome) -> None:
+        """Tells the caller who waits."""
+        if isinstance(outcome, PalimpsestError):
+            self.result.set_exception(outcome)
+        else:
+            self.result.set_result(outcome)
 
 
 class Writer:
@@ -91,22 +102,19 @@ class Writer:
     def _store_all(self, batch: list[Request]) -> None:
         try:
             outcomes, counts = self._store.write(lambda tx: store_together(tx, batch))
-        except StoreConflict as error:
-            self._one_by_one(batch, error)
+        except StoreConflict:
+            self._one_by_one(batch)
         except Exception as error:  # the thread must go on for the next callers
             for request in batch:
                 request.result.set_exception(error)
         else:
             for request, outcome in zip(batch, outcomes, strict=True):
-                if isinstance(outcome, PalimpsestError):
-                    request.result.set_exception(outcome)
-                else:
-                    request.result.set_result(outcome)
+                request.settle(outcome)
             for ns, (written, measured) in counts.items():
                 for hear in self.listeners:
                     hear(ns, written, measured)
 
-    def _one_by_one(self, batch: list[Request], error: StoreConflict) -> None:
+    def _one_by_one(self, batch: list[Request]) -> None:
         """Another process took a key in the meantime: alone, each request sees that and gets its own answer."""
         for request in batch:
             for last in (False, True):
@@ -119,14 +127,8 @@ class Writer:
                     request.result.set_exception(fault)
                     break
                 else:
-                    if isinstance(outcome, PalimpsestError):
-                        request.result.set_exception(outcome)
-                    else:
-                        request.result.set_result(outcome)
+                    request.settle(outcome)
                     break
-
-
-Outcome = list[Stored] | PalimpsestError
 
 
 def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outcome], dict[str, tuple[int, int]]]:
@@ -135,7 +137,7 @@ def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outc
     An error raised here undoes the transaction; one returned concerns its request alone.
     """
     counts: dict[str, tuple[int, int]] = {}
-    outcomes: dict[int, list[Stored] | PalimpsestError] = {}
+    outcomes: dict[int, Outcome] = {}
     for ns in dict.fromkeys(request.ns for request in batch):
         space = tx.within(ns)
         mine = [request for request in batch if request.ns == ns]
@@ -154,7 +156,7 @@ def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outc
 
 @dataclass
 class _Plan:
-    outcome: list[Stored] | PalimpsestError
+    outcome: Outcome
     new: list[Draft] = field(default_factory=list)
 
 
@@ -206,11 +208,9 @@ def _plan_request(request: Request, held: Mapping[Any, Any], found: Mapping[str,
 
 def _check_links(draft: Draft, found: Mapping[str, Any], place: str) -> None:
     own = (draft.label, draft.kind)
-    wanted = [("supersedes", id, "supersedes") for id in draft.supersedes]
-    wanted += [("annotates", draft.source_id, "source_id")] if draft.source_id else []
-    wanted += [("follows", draft.follows, "follows")] if draft.follows else []
-    for relation, id, name in wanted:
-        check(relation, own, (found[id]["label"], found[id]["kind"]), f"{place}{name}")
+    for name, id in draft.references:
+        of = name.partition(".")[0]
+        check(RELATION_OF_FIELD[of], own, (found[id]["label"], found[id]["kind"]), f"{place}{of}")
 
 
 def _create(space: SpaceTransaction, drafts: Sequence[Draft]) -> dict[str, Stored]:
@@ -244,9 +244,8 @@ def _entities(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime
 
 def draft_links(draft: Draft) -> list[dict[str, Any]]:
     """The edges that a draft asks for, but for those to entities."""
-    links = [link(draft.id, id, "supersedes") for id in dict.fromkeys(draft.supersedes)]
-    links += [link(draft.id, draft.source_id, "annotates")] if draft.source_id else []
-    return links + ([link(draft.id, draft.follows, "follows")] if draft.follows else [])
+    wanted = dict.fromkeys((id, RELATION_OF_FIELD[name.partition(".")[0]]) for name, id in draft.references)
+    return [link(draft.id, id, relation) for id, relation in wanted]
 
 
 def link(

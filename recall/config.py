@@ -69,9 +69,7 @@ class RecallConfig:
     deadline_s: float = 30.0
     strong_hits: int = 10  # of each leg: those whose neighbours the walk takes
     old_candidates: int = 40  # of the superseded layer, by each leg
-    clip_characters: int = (
-        1000  # of a candidate's content that come with the candidates; a longer one is read if it is served
-    )
+    clip_characters: int = 1000  # of a content that come with the candidates; the rest is read if the hit is served
     near_duplicate: float = 0.99  # cosine from which a hit counts as nearly the same as one above it
     near_duplicate_penalty: float = 0.15  # most that it costs, as a share of the score
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.kg_schemas import Stored
+from graph.kg_answers import Stored
 from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration, shipped

@@ -18,7 +18,7 @@ from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
 from recall.candidates import Moment, candidates
 from recall.config import RecallConfig, ScoringConfig
-from recall.embed import Embedder
+from recall.embed import Embedder, QueryCache
 from recall.evidence import NAMES
 from recall.fuse import fuse
 from recall.gate import abstention, gate
@@ -40,6 +40,7 @@ class Recaller:
     calibration: Calibration
     backgrounds: Backgrounds
     warmer: Warmer
+    queries: QueryCache = field(default_factory=QueryCache)
     config: RecallConfig = field(default_factory=RecallConfig)
 
 
@@ -66,12 +67,11 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     call = _until(call, limit_s)
     clock = Clock()
     with clock.stage("embed"):
-        query = embed(request, state.embedder)
+        query = embed(request, state)
     if query.meaningless:
         return Answer(_answer(request, [], clock, reason="meaningless_query"))
     with clock.stage("candidates"):
-        kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
-        pool = searched(call, query, request, state, kinds)
+        pool = searched(call, query, request, state)
     with clock.stage("fuse"):
         pool = fuse(pool, request.fusion, state.config)
     with clock.stage("score"):
@@ -95,8 +95,9 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     return Answer(answer)
 
 
-def searched(call: Call, query: Query, request: RecallRequest, state: Recaller, kinds: Sequence[str]) -> Pool:
+def searched(call: Call, query: Query, request: RecallRequest, state: Recaller) -> Pool:
     """Stage 2. Where a leg went past its limit the statement may not be planned yet, which is then seen to."""
+    kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
     try:
         pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
     except StoreTimeout:
@@ -114,13 +115,14 @@ def _until(call: Call, limit_s: float) -> Call:
     return call.until(deadline)
 
 
-def embed(request: RecallRequest, embedder: Embedder) -> Query:
+def embed(request: RecallRequest, state: Recaller) -> Query:
     """Stage 1: the query's words and its vector; no vector where the strategy asks only for words."""
     if meaningless(request.query):
         return Query(text=request.query, terms=query_terms(""), embedding=None, meaningless=True)
     terms = query_terms(request.query)
     wanted = request.fusion != "keyword_only"
-    return Query(text=request.query, terms=terms, embedding=embedder.queries([request.query])[0] if wanted else None)
+    embedding = state.queries.vector(state.embedder, request.query) if wanted else None
+    return Query(text=request.query, terms=terms, embedding=embedding)
 
 
 def ranked(

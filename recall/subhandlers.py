@@ -17,7 +17,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from graph.errors import ValidationFailed
 from graph.fields import Choice, Flag, Id, Moment, Number, Request, Response, Several, Text, Whole
 from graph.kg_schemas import NAME_BYTES
-from graph.ontology import MEMORY_TYPES, RECALLABLE, UNTYPED
+from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.packs import Answer, Call, Verb
 from graph.records import NEVER_TS, UNKNOWN_TS
 from recall import pipeline
@@ -165,7 +165,7 @@ class HitsAnswer(Response):
 
 def recall_embed(call: Call, request: RecallRequest) -> Answer:
     """Stage 1: the query's words and vector."""
-    query = pipeline.embed(request, call.state.embedder)
+    query = pipeline.embed(request, call.state)
     return Answer(
         {
             "query": query.text,
@@ -180,11 +180,10 @@ def recall_embed(call: Call, request: RecallRequest) -> Answer:
 def recall_candidates(call: Call, request: RecallRequest) -> Answer:
     """Stage 2: the candidates of all legs."""
     state = call.state
-    query = pipeline.embed(request, state.embedder)
+    query = pipeline.embed(request, state)
     if query.meaningless:
         return Answer({"candidates": [], "evaluated": 0, "degraded": []})
-    kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
-    pool = pipeline.searched(call, query, request, state, kinds)
+    pool = pipeline.searched(call, query, request, state)
     return Answer({"candidates": rows_of(pool), "evaluated": pool.evaluated, "degraded": pool.degraded})
 
 
@@ -203,7 +202,7 @@ def recall_score(call: Call, request: StageRequest) -> Answer:
     """Stage 5: candidates with relevance and score, best first; `passed` counts those that clear the floor."""
     state = call.state
     asked = request.as_recall()
-    query = pipeline.embed(asked, state.embedder)
+    query = pipeline.embed(asked, state)
     scoring = request.config.over(state.config.scoring)
     pool = request.candidates
     if len(pool) and query.embedding is not None and pool.vectors.shape[1] != len(query.embedding):

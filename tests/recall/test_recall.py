@@ -398,3 +398,14 @@ def test_a_store_of_one_note_and_one_of_a_hundred_alike_give_sensible_answers(ca
     answer = alike("memory.recall", query=ASKED)
     assert 1 <= answer["selected_count"] <= 10
     assert alike("memory.recall", query="photosynthesis in algae")["abstained"] is True
+
+
+def test_a_query_asked_again_is_not_embedded_again(service, call, monkeypatch):
+    memory = service.dispatcher.runtime.states["memory"]
+    call.note("The heron nests by the sluice.")
+    asked = []
+    embed = memory.embedder.queries
+    monkeypatch.setattr(memory.embedder, "queries", lambda texts: asked.extend(texts) or embed(texts))
+    first = call.found("where does the heron nest, once more")
+    assert call.found("where does the heron nest, once more") == first
+    assert asked == ["where does the heron nest, once more"]
