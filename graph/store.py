@@ -83,6 +83,7 @@ class Store:
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if connection.uri.startswith("neo4j") else None
 
     def close(self) -> None:
+        self._revive = None
         self._driver.close()
 
     def within(self, ns: str) -> Space:
@@ -162,12 +163,11 @@ class Store:
     def away(self) -> None:
         """Has the server started again, in the background, if that is ours to do."""
         if self._revive and self._reviving.acquire(blocking=False):
-            threading.Thread(target=self._run_revive, name="revive", daemon=True).start()
+            threading.Thread(target=self._run_revive, args=(self._revive,), name="revive", daemon=True).start()
 
-    def _run_revive(self) -> None:
+    def _run_revive(self, revive: Callable[[], None]) -> None:
         try:
-            assert self._revive is not None
-            self._revive()
+            revive()
         except PalimpsestError as error:
             log.error("the database could not be started again: %s", error)
         finally:

@@ -11,7 +11,7 @@ from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
 from recall.subhandlers import SUBHANDLERS
-from recall.warm import Warmer
+from recall.warm import NAMESPACES, Warmer
 
 
 def open_memory(runtime: Runtime) -> Recaller:
@@ -21,17 +21,24 @@ def open_memory(runtime: Runtime) -> Recaller:
     runtime.states["kg"].listeners.append(backgrounds.written)
     config = RecallConfig()
     warmer = Warmer(runtime, model, config)
-    warmer.now()
+    warmer.now(NAMESPACES[:1])
+    warmer.again()  # the rest, while the first callers are served
     own = runtime.options["settings"].calibration
     calibration = Calibration.load(own) if own else shipped()
     return Recaller(embedder=model, calibration=calibration, backgrounds=backgrounds, warmer=warmer, config=config)
+
+
+def close_memory(state: Recaller) -> None:
+    """Ends what goes on in the background."""
+    state.warmer.close()
+    state.backgrounds.close()
 
 
 pack = Pack(
     name="memory",
     requires=("kg",),
     open=open_memory,
-    close=lambda state: state.backgrounds.close(),
+    close=close_memory,
     verbs=(
         Verb(
             name="memory.remember",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Sequence
 
 from graph.errors import PalimpsestError
 from graph.packs import Runtime
@@ -15,7 +16,9 @@ from recall.hits import Query, RecallRequest
 from recall.text import query_terms
 
 log = logging.getLogger(__name__)
-NAMESPACE = "palimpsest.warm"  # holds nothing
+# Both hold nothing. A plan is kept for each size class of a text, and names of namespaces are mostly of these two: up to 10
+# characters, and more.
+NAMESPACES = ("warm", "palimpsest.warm")
 COMPILE_S = 60.0
 
 
@@ -43,14 +46,17 @@ class Warmer:
     def __init__(self, runtime: Runtime, embedder: Embedder, config: RecallConfig):
         request = RecallRequest(query="warm")
         query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
-        self._params = parameters(NAMESPACE, query, request, config, sorted(runtime.kinds))
-        self._space = runtime.store.within(NAMESPACE)
+        kinds = sorted(runtime.kinds)
+        self._params = {ns: parameters(ns, query, request, config, kinds) for ns in NAMESPACES}
+        self._store = runtime.store
         self._busy = threading.Lock()
+        self._closed = False
 
-    def now(self) -> None:
-        """Returns when the statement is planned."""
+    def now(self, namespaces: Sequence[str] = NAMESPACES) -> None:
+        """Returns when the statement is planned for these."""
         started = time.monotonic()
-        self._space.one("recall.candidates", timeout_s=COMPILE_S, **self._params)
+        for ns in namespaces:
+            self._store.within(ns).one("recall.candidates", timeout_s=COMPILE_S, **self._params[ns])
         log.info("recall is warm after %.1f s", time.monotonic() - started)
 
     def again(self) -> None:
@@ -58,10 +64,15 @@ class Warmer:
         if self._busy.acquire(blocking=False):
             threading.Thread(target=self._work, name="warm", daemon=True).start()
 
+    def close(self) -> None:
+        """What goes on in the background may fail from now on, and nobody minds."""
+        self._closed = True
+
     def _work(self) -> None:
         try:
             self.now()
         except PalimpsestError as error:
-            log.warning("recall could not be warmed: %s", error)
+            if not self._closed:
+                log.warning("recall could not be warmed: %s", error)
         finally:
             self._busy.release()
