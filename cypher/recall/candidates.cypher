@@ -5,7 +5,7 @@
 // leg are read closely. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact
 // among the notes that bear the tags. A plan is cached by the types and rough sizes of the parameters, and compiling takes
 // a second or more: so what varies in size comes inside one map, into which the planner does not look.
-// ask: near, lucene, tagged, at, now, types, kinds, names, strong, depth, history, clip
+// ask: near, lucene, tagged, at, now, since, types, kinds, names, strong, depth, history, clip
 // params: ns: string, embedding: vector, k: integer, k_old: integer, ask: map
 // returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
 //   old_vector_ids: list<string>, old_vector_scores: list<float>, old_text_ids: list<string>, old_text_scores: list<float>,
@@ -43,6 +43,7 @@ CALL () {
     SEARCH n IN (
       VECTOR INDEX superseded_embedding FOR $embedding
       WHERE n.ns = $ns AND n.type_key IN $ask.types AND n.kind IN $ask.kinds AND n.created_ts <= $ask.at AND n.expires_ts > $ask.now
+        AND n.superseded_ts >= $ask.since
       LIMIT $k_old
     ) SCORE AS score
   RETURN collect(n) AS old_vector_hits, collect(score) AS old_vector_scores
