@@ -16,6 +16,7 @@ from graph.settings import Settings
 from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
+from recall.linker import linker
 from recall.warm import load
 
 log = logging.getLogger(__name__)
@@ -69,7 +70,13 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     try:
         store = Store(endpoint, revive=server.ensure_running if server else None)
         schema.migrate(store, dimensions=model.dimensions)
-        runtime = Runtime(store=store, indexer=Indexer(model), options={"embedder": model, "settings": settings})
+        indexer = Indexer(model)
+        runtime = Runtime(
+            store=store,
+            indexer=indexer,
+            linker=linker(settings.linker, indexer),
+            options={"embedder": model, "settings": settings},
+        )
         loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
     except BaseException:
