@@ -13,6 +13,7 @@ from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, Superses
 from graph.ontology import RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
 from graph.packs import Answer, Call, Pack, Verb
 from graph.records import content_hash, dumped, expiry, shown, tag_key, title
+from graph.slots import BESIDE
 from graph.store import Row, SpaceTransaction
 from graph.writing import Writer, link
 
@@ -48,16 +49,14 @@ def update(call: Call, request: schemas.Update) -> Answer:
     elif request.changes.keys() & {"content", "memory_type", "tags", "expires_at", "triggers"}:
         node: dict[str, Any] = {**row["node"], **request.changes}
         fresh = call.indexer.index([node["content"]], [" ".join(node.get("triggers") or ())])[0]
-        changes |= {"terms": None, "vector": None} | dict(fresh["properties"])
+        changes |= dict.fromkeys(("terms", *BESIDE)) | dict(fresh["properties"])
 
     def work(tx: SpaceTransaction) -> None:
         tx.rows("note.update", id=request.id, changes=changes)
         if fresh is not None:
             filters = _filters(dict(row["node"]) | changes)
-            passages = [
-                {"properties": filters | dict(p["properties"]), "embedding": p["embedding"]} for p in fresh["passages"]
-            ]
-            tx.rows("note.reindex", id=request.id, embedding=fresh["embedding"], passages=passages)
+            passages = [{"properties": filters | dict(p["properties"]), "vectors": p["vectors"]} for p in fresh["passages"]]
+            tx.rows("note.reindex", id=request.id, vectors=fresh["vectors"], passages=passages)
 
     try:
         call.space.write(work)

@@ -44,6 +44,15 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
+def _one_of(*values: str) -> Callable[[str], str]:
+    def read(raw: str) -> str:
+        if raw.lower() not in values:
+            raise ValueError(f"one of {', '.join(values)}")
+        return raw.lower()
+
+    return read
+
+
 def _memory(raw: str) -> str:
     if not re.fullmatch(r"[1-9][0-9]{0,6}[kmg]", raw.lower()) or memory_bytes(raw) < 32 << 20:
         raise ValueError("a memory size of 32m or more: a whole number and k, m or g, such as 512m or 2g")
@@ -105,6 +114,14 @@ class Settings:
     embedder: str = field(
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),
+    )
+    multilingual: str = field(
+        default="auto",
+        metadata=_of(
+            "PALIMPSEST_MULTILINGUAL",
+            read=_one_of("auto", "all", "off"),
+            about="Which texts the model of the extra `multilingual` reads too: auto (other scripts), all, off.",
+        ),
     )
     calibration: Path | None = field(
         default=None,

@@ -275,7 +275,7 @@ def _mention_links(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.dat
             label="Entity",
             kind=ENTITY_KIND,
             content=entity["name"],
-            indexed={"properties": {"name_key": key, "terms": entity["terms"]}, "embedding": None, "passages": []},
+            indexed={"properties": {"name_key": key, "terms": entity["terms"]}, "vectors": [], "passages": []},
         )
         for key, entity in sorted(named.items())
     ]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall.background import Background
-from recall.embed import is_multilingual
+from recall.embed import UNREAD_SHARE, is_multilingual
 from recall.evidence import NAMES, Candidates, Floats, gathered
 from recall.hits import Pool, Query
 from recall.links import linked
@@ -29,7 +29,6 @@ from recall.text import non_ascii_letter_share
 VERSION: Final = 1
 MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
-UNREAD_SHARE: Final = 0.5  # share of non-ASCII letters from which a model of English does not understand a query
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 from graph.errors import StatementFailed, StoreError, StoreTimeout
 from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.records import ALWAYS_TS, tag_token, time_key, timestamp
+from graph.slots import Slot
 from graph.store import Space, vector
 from recall.config import RecallConfig, candidate_count, close_look
 from recall.hits import Pool, Query, RecallRequest
@@ -28,6 +29,7 @@ COLUMNS = (
     *("created", "superseded", "tags", "keys", "sources", "follows"),
 )
 ROWS = ("hit_ids", "note_ids", "vias", "terms", "vectors", "passages", *COLUMNS)
+STATEMENT = "recall.candidates"
 LEGS = (("vector", "vector"), ("text", "text"), ("old_vector", "superseded"), ("old_text", "superseded"), ("walk", "walk"))
 
 
@@ -61,12 +63,17 @@ def candidates(
     """
     params = parameters(space.ns, query, request, config, kinds)
     try:
-        row = space.one("recall.candidates", timeout_s=left_s(config.leg_timeout_s), **params)
+        row = space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **params)
         return _pool(query, [row or {}], ())
     except (StatementFailed, StoreTimeout) as error:
         log.warning("recall: all legs in one failed, trying each alone: %s", error)
         left_s(config.leg_timeout_s)  # raises where the request has no time left
         return _leg_by_leg(space, query, params, config, left_s)
+
+
+def statement(slot: Slot) -> str:
+    """Name of the statement that searches the vectors of a slot."""
+    return f"{STATEMENT}{slot.suffix}"
 
 
 def _leg_by_leg(
@@ -82,7 +89,7 @@ def _leg_by_leg(
             continue
         asked = {**params, "ask": {**params["ask"], **off, switch: params["ask"][switch]}}
         try:
-            row = space.one("recall.candidates", timeout_s=left_s(config.leg_timeout_s), **asked)
+            row = space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **asked)
             rows.append(row or {})
         except (StatementFailed, StoreTimeout) as error:
             log.warning("recall: the %s leg is left out: %s", leg, error)

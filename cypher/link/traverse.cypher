@@ -11,6 +11,7 @@ WHERE length(path) <= $hops AND m <> n AND NOT m:Deleted
                                              OR ($in AND endNode(rels[i]) = nodes(path)[i]))
 WITH m, min(length(path)) AS distance, head(collect(path)) AS sample
 ORDER BY distance, m.id LIMIT $limit
-RETURN m{.*, embedding: null, terms: null, vector: null} AS node, labels(m) AS labels, distance,
+RETURN m{.*, embedding: null, embedding_b: null, embedding_multilingual: null, terms: null, vector: null, vector_b: null,
+         vector_multilingual: null} AS node, labels(m) AS labels, distance,
        [r IN relationships(sample) | {source: startNode(r).id, target: endNode(r).id, relation: toLower(type(r)),
                                       weight: coalesce(r.weight, 1.0)}] AS via
