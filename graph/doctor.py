@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from graph import schema
@@ -18,21 +19,33 @@ CHECKS = {
 }
 
 
-def examine(store: Store, *, slot: Slot = FIRST, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
+def examine(
+    store: Store,
+    *,
+    slot: Slot = FIRST,
+    model: str = "",
+    embed: Callable[[], int] = lambda: 0,
+    repair: bool = False,
+    ensure_memory_type: bool = False,
+) -> dict[str, Any]:
     """What is wrong in the whole database, at most 1,000 nodes a kind.
 
-    slot: of the model that serves; without a vector there a node is not found by meaning.
+    slot, model: what serves; a node without a vector of it is not found by meaning.  embed: gives such nodes theirs.
     repair: labels that disagree with their edges are set right (the edges are the truth).  ensure_memory_type: neurons
     without a type become `associative`.  Returns `problems`, a list of {kind, count, examples, repaired}, `indexes` and
     `retyped`.
     """
     problems = []
     for kind, statement in CHECKS.items():
-        asked: dict[str, Any] = {"suffix": slot.suffix} if kind == "no_vector" else {}
+        asked: dict[str, Any] = {"suffix": slot.suffix, "model": model} if kind == "no_vector" else {}
         found = store.rows(statement, limit=MOST, **asked)
         if not found:
             continue
-        repaired = _relabel(store, found) if repair and kind == "layer" else 0
+        repaired = 0
+        if repair and kind == "layer":
+            repaired = _relabel(store, found)
+        elif repair and kind == "no_vector":
+            repaired = min(embed(), len(found))
         examples = [f"{row['ns']}/{row['id']}" for row in found[:5]]
         problems.append({"kind": kind, "count": len(found), "examples": examples, "repaired": repaired})
     states = schema.states(store)

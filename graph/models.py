@@ -81,6 +81,26 @@ def mark(store: Store, model: Stored, state: str) -> Stored:
     return replace(model, state=state)
 
 
+def drop(store: Store, name: str, *, used: str) -> int:
+    """Takes a model's vectors away and frees its slot. Returns how many nodes had one; may be run again when it was ended.
+
+    used: the model that services are set to, which stays.  Raises EmbeddingError where the model isn't there or must stay.
+    """
+    known = [model for model in reversed(stored(store)) if model.name == name]  # beside the primary one goes before it
+    if not known:
+        raise EmbeddingError(f"the database holds no vectors of {name}; it holds those of {_listed(stored(store))}")
+    model = known[0]
+    others = [each for each in stored(store) if each.slot in PRIMARY and each != model and each.state in SERVING]
+    if model.slot in PRIMARY and model.state in SERVING and (name == used or not others):
+        raise EmbeddingError(f"{name} is what services are set to, or the only model there is; its vectors stay")
+    mark(store, model, "dropping")
+    for index in model.slot.indexes:
+        store.auto("schema.drop_index", name=index)
+    cleared: int = store.auto("schema.drop_vectors", suffix=model.slot.suffix)[0]["cleared"]
+    forget(store, model)
+    return cleared
+
+
 def forget(store: Store, model: Stored) -> None:
     """Takes away a model's indexes and its node; vectors that are still on nodes are found by no one."""
     for name in model.slot.indexes:

@@ -110,10 +110,10 @@ def vector_config(dimensions: int) -> dict[str, Any]:
     }
 
 
-def states(store: Store) -> dict[str, str]:
-    """State of every index that a statement needs; `MISSING` for one that is not there."""
+def states(store: Store, slot: Slot | None = None) -> dict[str, str]:
+    """State of every index that is needed, and of those of `slot`; `MISSING` for one that is not there."""
     found = {row["name"]: row["state"] for row in store.rows("schema.indexes")}
-    return {name: found.get(name, "MISSING") for name in sorted(needed(store))}
+    return {name: found.get(name, "MISSING") for name in sorted({*needed(store), *(slot.indexes if slot else ())})}
 
 
 def needed(store: Store) -> set[str]:
@@ -123,11 +123,11 @@ def needed(store: Store) -> set[str]:
     return declared - {name for slot in SLOTS if slot.embedding not in serving for name in slot.indexes}
 
 
-def await_online(store: Store, timeout_s: float = ONLINE_S) -> None:
-    """Returns when every needed index is ONLINE. Raises SchemaError naming those that are not."""
+def await_online(store: Store, slot: Slot | None = None, timeout_s: float = ONLINE_S) -> None:
+    """Returns when every needed index, and those of `slot`, are ONLINE. Raises SchemaError naming those that are not."""
     until = time.monotonic() + timeout_s
     while True:
-        waiting = {name: state for name, state in states(store).items() if state != "ONLINE"}
+        waiting = {name: state for name, state in states(store, slot).items() if state != "ONLINE"}
         if not waiting:
             return
         broken = [f"{name} is {state}" for name, state in waiting.items() if state in ("FAILED", "MISSING")]

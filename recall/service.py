@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
 from recall.models import Models, beside, opened
+from recall.reindex import Filler, fill
 from recall.warm import load
 
 log = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class Service:
     dispatcher: Dispatcher
     server: ManagedServer | None
     models: Models
+    filler: Filler
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -49,14 +52,20 @@ class Service:
     def doctor(self, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
         """What is wrong in the graph; see `graph.doctor.examine`."""
         model = self.models.primary
-        return examine(self.store, slot=model.slot, repair=repair, ensure_memory_type=ensure_memory_type)
+        return examine(
+            self.store,
+            slot=model.slot,
+            model=model.embedder.name,
+            embed=lambda: fill(self.store, self.models, model),
+            repair=repair,
+            ensure_memory_type=ensure_memory_type,
+        )
 
     def close(self) -> None:
         """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
+        self.filler.close()
         self.dispatcher.close()
-        self.store.close()
-        if self.server:
-            self.server.stop()
+        disconnect(self.server, self.store)
 
 
 def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Service:
@@ -66,25 +75,53 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     """
     main, other = embedder(settings.embedder, settings.cache), beside(settings)
     loading = load(main)  # while Neo4j boots
-    server = None if settings.neo4j_uri else ManagedServer(settings)
-    endpoint = server.start() if server else external(settings)
-    store: Store | None = None
+    server, endpoint, store = connect(settings)
     try:
-        store = Store(endpoint, revive=server.ensure_running if server else None)
-        schema.migrate(store)
-        models, _ = opened(store, settings, main, other)
+        models, held = opened(store, settings, main, other)
         schema.await_online(store)
         options = {"embedder": main, "models": models, "settings": settings}
         runtime = Runtime(store=store, indexer=Indexer(models), options=options)
         loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
     except BaseException:
-        if store:
-            store.close()
-        if server:
-            server.stop()
+        disconnect(server, store)
         raise
-    return Service(settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models)
+    filler = Filler(store, models, held)
+    return Service(
+        settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models, filler=filler
+    )
+
+
+def connect(settings: Settings) -> tuple[ManagedServer | None, Endpoint, Store]:
+    """The server, started or joined unless NEO4J_URI names one, and a store on it whose schema is this program's."""
+    server = None if settings.neo4j_uri else ManagedServer(settings)
+    endpoint = server.start() if server else external(settings)
+    store: Store | None = None
+    try:
+        store = Store(endpoint, revive=server.ensure_running if server else None)
+        schema.migrate(store)
+    except BaseException:
+        disconnect(server, store)
+        raise
+    return server, endpoint, store
+
+
+def disconnect(server: ManagedServer | None, store: Store | None) -> None:
+    """Leaves the database, and stops the managed server if nobody else uses it."""
+    if store:
+        store.close()
+    if server:
+        server.stop()
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[Store]:
+    """A store, without an embedder and without packs."""
+    server, _, store = connect(settings)
+    try:
+        yield store
+    finally:
+        disconnect(server, store)
 
 
 def external(settings: Settings) -> Endpoint:

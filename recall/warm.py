@@ -11,6 +11,8 @@ import numpy as np
 
 from graph.errors import PalimpsestError
 from graph.packs import Runtime
+from graph.slots import Slot
+from graph.store import Store
 from recall.candidates import parameters, statement
 from recall.config import RecallConfig
 from recall.embed import Embedder
@@ -39,6 +41,20 @@ def load(embedder: Embedder) -> threading.Thread:
     return thread
 
 
+def plans(slot: Slot, dimensions: int, config: RecallConfig) -> list[tuple[str, str, dict[str, Any]]]:
+    """Namespace, statement and parameters of a recall for each plan that Neo4j should have."""
+    embedding = np.full(dimensions, dimensions**-0.5, np.float32)
+    query = Query(text="warm", terms=query_terms("warm"), embedding=embedding, slot=slot)
+    request = RecallRequest(query="warm")
+    return [(ns, statement(slot), parameters(ns, query, request, config, ("memory",))) for ns in NAMESPACES]
+
+
+def plan(store: Store, slot: Slot, dimensions: int) -> None:
+    """Has Neo4j plan recall for the model of a slot again: it forgets all plans when an index is made or dropped."""
+    for ns, name, params in plans(slot, dimensions, RecallConfig()):
+        store.within(ns).one(name, timeout_s=COMPILE_S, **params)
+
+
 class Warmer:
     """Has Neo4j plan the candidate statement, which takes it seconds the first time and is cached from then on.
 
@@ -47,12 +63,8 @@ class Warmer:
     """
 
     def __init__(self, runtime: Runtime, models: Models, config: RecallConfig):
-        request, kinds = RecallRequest(query="warm"), sorted(runtime.kinds)
-        self._asked: list[tuple[str, str, dict[str, Any]]] = []  # namespace, statement, parameters
-        for model in models.all:
-            embedding = np.zeros(model.embedder.dimensions, np.float32) + 1
-            query = Query(text="warm", terms=query_terms("warm"), embedding=embedding, slot=model.slot)
-            self._asked += [(ns, statement(model.slot), parameters(ns, query, request, config, kinds)) for ns in NAMESPACES]
+        slots = [(model.slot, model.embedder.dimensions) for model in models.all]
+        self._asked = [asked for slot, dimensions in slots for asked in plans(slot, dimensions, config)]
         self._store = runtime.store
         self._busy = threading.Lock()
         self._closed = False
