@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graph import schema
+from graph.slots import FIRST, Slot
 from graph.store import Store
 
 MOST = 1000
@@ -17,16 +18,18 @@ CHECKS = {
 }
 
 
-def examine(store: Store, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
+def examine(store: Store, *, slot: Slot = FIRST, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
     """What is wrong in the whole database, at most 1,000 nodes a kind.
 
+    slot: of the model that serves; without a vector there a node is not found by meaning.
     repair: labels that disagree with their edges are set right (the edges are the truth).  ensure_memory_type: neurons
     without a type become `associative`.  Returns `problems`, a list of {kind, count, examples, repaired}, `indexes` and
     `retyped`.
     """
     problems = []
     for kind, statement in CHECKS.items():
-        found = store.rows(statement, limit=MOST)
+        asked: dict[str, Any] = {"suffix": slot.suffix} if kind == "no_vector" else {}
+        found = store.rows(statement, limit=MOST, **asked)
         if not found:
             continue
         repaired = _relabel(store, found) if repair and kind == "layer" else 0

@@ -17,6 +17,7 @@ from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
 from recall.linker import linker
+from recall.models import Models, beside, opened
 from recall.warm import load
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ class Service:
     store: Store
     dispatcher: Dispatcher
     server: ManagedServer | None
+    models: Models
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -47,7 +49,8 @@ class Service:
 
     def doctor(self, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
         """What is wrong in the graph; see `graph.doctor.examine`."""
-        return examine(self.store, repair=repair, ensure_memory_type=ensure_memory_type)
+        model = self.models.primary
+        return examine(self.store, slot=model.slot, repair=repair, ensure_memory_type=ensure_memory_type)
 
     def close(self) -> None:
         """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
@@ -60,22 +63,24 @@ class Service:
 def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Service:
     """Starts or joins the managed server unless NEO4J_URI names one, migrates, and opens the packs.
 
-    packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, PackError.
+    packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, EmbeddingError, PackError.
     """
-    model = embedder(settings.embedder, settings.cache)
-    loading = load(model)  # while Neo4j boots
+    main, other = embedder(settings.embedder, settings.cache), beside(settings)
+    loading = load(main)  # while Neo4j boots
     server = None if settings.neo4j_uri else ManagedServer(settings)
     endpoint = server.start() if server else external(settings)
     store: Store | None = None
     try:
         store = Store(endpoint, revive=server.ensure_running if server else None)
-        schema.migrate(store, dimensions=model.dimensions)
-        indexer = Indexer(model)
+        schema.migrate(store)
+        models, _ = opened(store, settings, main, other)
+        schema.await_online(store)
+        indexer = Indexer(models)
         runtime = Runtime(
             store=store,
             indexer=indexer,
             linker=linker(settings.linker, indexer),
-            options={"embedder": model, "settings": settings},
+            options={"embedder": main, "models": models, "settings": settings},
         )
         loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
@@ -85,7 +90,7 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
         if server:
             server.stop()
         raise
-    return Service(settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server)
+    return Service(settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models)
 
 
 def external(settings: Settings) -> Endpoint:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from graph.errors import PalimpsestError
 from graph.packs import Runtime
-from recall.candidates import parameters
+from recall.candidates import parameters, statement
 from recall.config import RecallConfig
 from recall.embed import Embedder
 from recall.hits import Query, RecallRequest
+from recall.models import Models
 from recall.text import query_terms
 
 log = logging.getLogger(__name__)
@@ -43,20 +46,22 @@ class Warmer:
     fail in the same way: whoever meets that asks for `again`.
     """
 
-    def __init__(self, runtime: Runtime, embedder: Embedder, config: RecallConfig):
-        request = RecallRequest(query="warm")
-        query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
-        kinds = sorted(runtime.kinds)
-        self._params = {ns: parameters(ns, query, request, config, kinds) for ns in NAMESPACES}
+    def __init__(self, runtime: Runtime, models: Models, config: RecallConfig):
+        request, kinds = RecallRequest(query="warm"), sorted(runtime.kinds)
+        self._asked: list[tuple[str, str, dict[str, Any]]] = []  # namespace, statement, parameters
+        for model in models.all:
+            embedding = np.zeros(model.embedder.dimensions, np.float32) + 1
+            query = Query(text="warm", terms=query_terms("warm"), embedding=embedding, slot=model.slot)
+            self._asked += [(ns, statement(model.slot), parameters(ns, query, request, config, kinds)) for ns in NAMESPACES]
         self._store = runtime.store
         self._busy = threading.Lock()
         self._closed = False
 
-    def now(self, namespaces: Sequence[str] = NAMESPACES) -> None:
-        """Returns when the statement is planned for these."""
+    def now(self, most: int | None = None) -> None:
+        """Returns when the statement is planned, or the first `most` of its plans are."""
         started = time.monotonic()
-        for ns in namespaces:
-            self._store.within(ns).one("recall.candidates", timeout_s=COMPILE_S, **self._params[ns])
+        for ns, name, params in self._asked[:most]:
+            self._store.within(ns).one(name, timeout_s=COMPILE_S, **params)
         log.info("recall is warm after %.1f s", time.monotonic() - started)
 
     def again(self) -> None:

@@ -41,6 +41,7 @@ def test_the_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPa
         ("PALIMPSEST_MAX_BODY_MB", "1", "max_body_mb", 1),
         ("PALIMPSEST_EMBEDDER", "none", "embedder", "none"),
         ("PALIMPSEST_LINKER", "off", "linker", "off"),
+        ("PALIMPSEST_MULTILINGUAL", "ALL", "multilingual", "all"),
         ("NEO4J_USERNAME", "ann", "neo4j_username", "ann"),
         ("NEO4J_USER", "ann", "neo4j_username", "ann"),
         ("NEO4J_PASSWORD", "pa55word", "neo4j_password", "pa55word"),
@@ -82,6 +83,7 @@ def test_an_override_wins_over_the_environment_unless_it_is_none() -> None:
     ("environ", "said"),
     [
         ({"PALIMPSEST_PORT": "65536"}, "PALIMPSEST_PORT='65536': must be a whole number from 0 to 65535"),
+        ({"PALIMPSEST_MULTILINGUAL": "some"}, "PALIMPSEST_MULTILINGUAL='some': must be one of auto, all, off"),
         ({"PALIMPSEST_BOLT_PORT": "0"}, "PALIMPSEST_BOLT_PORT='0': must be a whole number from 1 to 65535"),
         ({"PALIMPSEST_THREADS": "-1"}, "PALIMPSEST_THREADS='-1': must be a whole number from 1 to 256"),
         ({"PALIMPSEST_NEO4J_HEAP": "2"}, "PALIMPSEST_NEO4J_HEAP='2': must be a memory size"),
