@@ -19,7 +19,7 @@ def keep(call: Call, request: Create, labels: Sequence[str], writer: Writer) -> 
     places = [f"items.{n}." if request.many else "" for n in range(len(request.nodes))]
     known = _unchanged(call, request.nodes, labels)
     new = [n for n in range(len(request.nodes)) if n not in known]
-    drafts = drafted(call.indexer, [request.nodes[n] for n in new], [labels[n] for n in new])
+    drafts = drafted(call, [request.nodes[n] for n in new], [labels[n] for n in new])
     drafts = [replace(draft, place=places[n]) for n, draft in zip(new, drafts, strict=True)]
     written = iter(writer.store(call.space.ns, drafts) if drafts else ())
     return stored_answer([known.get(n) or next(written) for n in range(len(request.nodes))], request.many)
@@ -79,13 +79,22 @@ def kinds_of(runtime: Runtime, label: str) -> list[str]:
     return [label.lower()]
 
 
-def drafted(indexer: Indexer, nodes: Sequence[Node], labels: Sequence[str]) -> list[Draft]:
-    """Drafts with their index properties, all texts embedded in one go."""
+def drafted(call: Call, nodes: Sequence[Node], labels: Sequence[str]) -> list[Draft]:
+    """Drafts with their index properties, all texts embedded in one go, and with what the linker makes of them."""
+    indexer, linker, ns = call.indexer, call.runtime.linker, call.space.ns
     recallable = [node for node, label in zip(nodes, labels, strict=True) if label != "Entity"]
     indexed = iter(indexer.index([node.content for node in recallable], [" ".join(node.triggers) for node in recallable]))
-    return [
+    drafts = [
         _entity(indexer, node) if label == "Entity" else _recallable(indexer, node, label, next(indexed))
         for node, label in zip(nodes, labels, strict=True)
+    ]
+    if linker is None:
+        return drafts
+    return [
+        replace(draft, mentioned=linker.query(ns, draft.content))
+        if draft.label == "Entity"
+        else replace(draft, reading=linker.read(draft.content))
+        for draft in drafts
     ]
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graph import kg_answers as answers
 from graph import kg_schemas as schemas
 from graph.drafting import keep, node_label
-from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict, SupersessionCycle
-from graph.ontology import RELATIONS, SYMMETRIC, UNTYPED, check, relation_type
+from graph.errors import NotAllowed, NotFound, StoreConflict, SupersessionCycle
+from graph.ontology import RELATIONS, SYMMETRIC, check, relation_type
 from graph.packs import Answer, Call, Pack, Verb
-from graph.records import content_hash, dumped, expiry, shown, tag_key, title
-from graph.slots import BESIDE
+from graph.records import dumped, shown
 from graph.store import Row, SpaceTransaction
+from graph.updating import change
 from graph.writing import Writer, link
 
 HISTORY_LIMIT = 1000
@@ -36,69 +35,8 @@ def get(call: Call, request: schemas.ById) -> Answer:
 
 def update(call: Call, request: schemas.Update) -> Answer:
     """Changes fields of one node; what is null is taken away, what is not named stays."""
-    row = call.space.one("note.get", id=request.id)
-    if row is None:
-        raise NotFound(f"no node {request.id!r} here", "id")
-    if "Neuron" not in row["labels"] and request.changes.keys() & {"triggers", "importance"}:
-        raise NotAllowed("only a neuron has triggers and importance", "triggers")
-    changes: dict[str, Any] = _changes(request.changes)
-    fresh: Mapping[str, Any] | None = None
-    if "Entity" in row["labels"]:
-        if content := request.changes.get("content"):
-            changes |= call.indexer.entity(content)
-    elif request.changes.keys() & {"content", "memory_type", "tags", "expires_at", "triggers"}:
-        node: dict[str, Any] = {**row["node"], **request.changes}
-        fresh = call.indexer.index([node["content"]], [" ".join(node.get("triggers") or ())])[0]
-        changes |= dict.fromkeys(("terms", *BESIDE)) | dict(fresh["properties"])
-
-    def work(tx: SpaceTransaction) -> None:
-        tx.rows("note.update", id=request.id, changes=changes)
-        if fresh is not None:
-            filters = _filters(dict(row["node"]) | changes)
-            passages = [{"properties": filters | dict(p["properties"]), "vectors": p["vectors"]} for p in fresh["passages"]]
-            tx.rows("note.reindex", id=request.id, vectors=fresh["vectors"], passages=passages)
-
-    try:
-        call.space.write(work)
-    except StoreConflict as error:
-        raise _held(call, row["node"], changes) or error from error
+    change(call, request, call.state)
     return get(call, schemas.ById(id=request.id))
-
-
-def _held(call: Call, node: Mapping[str, Any], changes: Mapping[str, Any]) -> KeyInUse | None:
-    """Who has the key, or the name, that an update wanted to give to `node`."""
-    kind = node["kind"]
-    if key := changes.get("key"):
-        for row in call.space.rows("note.held_keys", keys=[{"kind": kind, "key": key}]):
-            if row["id"] != node["id"]:
-                return KeyInUse(f"key: {key!r} is held by {row['id']}", row["id"])
-    if name := changes.get("name_key"):
-        holder = call.space.value("note.named", name_key=name, kind=kind)
-        if holder and holder != node["id"]:
-            return KeyInUse(f"content: a {kind} of that name is {holder}", holder)
-    return None
-
-
-def _changes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Stored properties for the fields given to kg.update."""
-    changes: dict[str, Any] = {name: value for name, value in given.items() if name != "properties"}
-    changes["updated_at"] = dt.datetime.now(dt.UTC)
-    if "content" in given:
-        changes |= {"content_hash": content_hash(given["content"]), "title": title(given["content"])}
-    if "properties" in given:
-        changes["properties_json"] = dumped(given["properties"])
-    if "memory_type" in given:
-        changes["type_key"] = given["memory_type"] or UNTYPED
-    if "tags" in given:
-        changes["tag_key"] = tag_key(given["tags"])
-    if "expires_at" in given:
-        changes |= expiry(given["expires_at"])
-    return changes
-
-
-def _filters(node: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("kind", "type_key", "tag_key", "created_ts", "created_key", "expires_ts", "expires_key")
-    return {name: node[name] for name in names}
 
 
 def delete(call: Call, request: schemas.ById) -> Answer:

@@ -20,6 +20,7 @@ from marshmallow import Schema, ValidationError
 
 from graph.errors import NotFound, PackError, StoreTimeout, ValidationFailed
 from graph.ontology import LABEL_OF_KIND
+from graph.records import Reading
 from graph.store import Space, Store
 
 GROUP = "palimpsest.packs"
@@ -41,12 +42,26 @@ class Indexer(Protocol):
         """The full-text query for free text in a namespace, of any kind if `kinds` is empty; None where it has no words."""
 
 
+class Linker(Protocol):
+    """What finds the entities that a note mentions; `recall.linker.NameLinker` is the one that ships."""
+
+    def read(self, content: str) -> Reading:
+        """What a note names, by itself; the store asks it again with the names that its namespace knows."""
+
+    def query(self, ns: str, name: str) -> str | None:
+        """The full-text query for notes of a namespace that hold a name, to link them to a new entity; None for no note."""
+
+
 @dataclass(kw_only=True)
 class Runtime:
-    """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned."""
+    """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned.
+
+    A pack may set `linker` when it opens; None draws no edge but those that are asked for.
+    """
 
     store: Store
     indexer: Indexer
+    linker: Linker | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=lambda: dict(LABEL_OF_KIND))
     states: dict[str, Any] = field(default_factory=dict)

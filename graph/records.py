@@ -10,9 +10,9 @@ import datetime as dt
 import hashlib
 import json
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import uuid_utils
 
@@ -31,7 +31,7 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 _TIMES = ("created", "superseded", "expires")
 HIDDEN = frozenset(
     {"ns", "title", "terms", "content_hash", "former_key", "former_name_key", *STORED}
-    | {"type_key", "tag_key", "name_key", "properties_json"}
+    | {"type_key", "tag_key", "name_key", "named", "properties_json"}
     | {f"{time}_{form}" for time in _TIMES for form in ("ts", "key")}
 )
 
@@ -80,6 +80,18 @@ def tag_token(tag: str) -> str:
     return hashlib.sha256(tag.encode()).hexdigest()[:24]
 
 
+class Reading(Protocol):
+    """What a linker read in one text (see `graph.packs.Linker`)."""
+
+    def among(self, known: Set[str]) -> Sequence[Mapping[str, Any]]:
+        """The names that the text mentions: `name_key`, with `name` and `terms` where a new entity may be made for it.
+
+        `lone` says of such a name that it must not be among the known ones only because it stands here.
+
+        known: keys of names that entities of the namespace bear; may hold a few that are gone.
+        """
+
+
 @dataclass(frozen=True, kw_only=True)
 class Draft:
     """A node about to be stored. `indexed` is what the indexer made of its content (see `graph.packs.Indexer`)."""
@@ -101,7 +113,9 @@ class Draft:
     supersedes: Sequence[str] = ()
     source_id: str | None = None
     follows: str | None = None
-    entities: Sequence[Mapping[str, str]] = ()  # {name, name_key}
+    entities: Sequence[Mapping[str, str]] = ()  # {name, name_key, terms} that the caller named
+    reading: Reading | None = None  # what a linker read in the content of a recallable node
+    mentioned: str | None = None  # the full-text query for notes that name an entity already
     place: str = ""  # where in the request it stood (`items.3.`), for errors
     id: str = field(default_factory=new_id)
 

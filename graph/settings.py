@@ -115,6 +115,14 @@ class Settings:
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),
     )
+    linker: str = field(
+        default="names",
+        metadata=_of(
+            "PALIMPSEST_LINKER",
+            read=_one_of("names", "off"),
+            about="How a note is linked to the entities that it names: `names` by its text, `off` as its writer says.",
+        ),
+    )
     multilingual: str = field(
         default="auto",
         metadata=_of(

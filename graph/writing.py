@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph import mentions
 from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict, StoreTimeout
 from graph.ontology import check, relation_type
 from graph.records import Draft, content_hash
@@ -24,7 +25,6 @@ log = logging.getLogger(__name__)
 TOGETHER = 256  # drafts that share a transaction, at most
 WAITING = 10_000  # requests that may wait; past it a write is refused as Busy
 RELATION_OF_FIELD = {"supersedes": "supersedes", "source_id": "annotates", "follows": "follows"}
-ENTITY_KIND = "concept"  # of an entity that a note names without saying what it is
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Writer:
 
     def __init__(self, store: Store):
         self._store = store
+        self.names = mentions.KnownNames()
         self.listeners: list[Callable[[str, int, int], None]] = []  # hear of a namespace, its notes, and of those measured
         self._queue: queue.Queue[Request | None] = queue.Queue(WAITING)
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
@@ -101,7 +102,7 @@ class Writer:
 
     def _store_all(self, batch: list[Request]) -> None:
         try:
-            outcomes, counts = self._store.write(lambda tx: store_together(tx, batch))
+            outcomes, counts = self._store.write(lambda tx: store_together(tx, batch, self.names))
         except StoreConflict:
             self._one_by_one(batch)
         except Exception as error:  # the thread must go on for the next callers
@@ -119,7 +120,7 @@ class Writer:
         for request in batch:
             for last in (False, True):
                 try:
-                    outcome = self._store.write(lambda tx, r=request: store_together(tx, [r]))[0][0]  # type: ignore[misc]
+                    outcome = self._store.write(lambda tx, r=request: store_together(tx, [r], self.names))[0][0]  # type: ignore[misc]
                 except StoreConflict as conflict:
                     if last:
                         request.result.set_exception(Busy(f"another write stands in the way: {conflict}"))
@@ -131,7 +132,9 @@ class Writer:
                     break
 
 
-def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outcome], dict[str, tuple[int, int]]]:
+def store_together(
+    tx: Transaction, batch: Sequence[Request], known: mentions.KnownNames
+) -> tuple[list[Outcome], dict[str, tuple[int, int]]]:
     """One outcome a request, in order, and by namespace how many notes it has had in all and at its last measuring.
 
     An error raised here undoes the transaction; one returned concerns its request alone.
@@ -143,10 +146,11 @@ def store_together(tx: Transaction, batch: Sequence[Request]) -> tuple[list[Outc
         mine = [request for request in batch if request.ns == ns]
         plans = _plan(space, mine)
         new = [draft for plan in plans for draft in plan.new]
+        found: dict[str, Stored] = {}
         if new:
-            row = space.rows("note.namespace", count=len(new))[0]
+            names, row = known.enter(space, len(new), reads=any(draft.reading for draft in new))
             counts[ns] = row["written"], row["measured"]
-        found = _create(space, new)
+            found = _create(space, new, names)
         for request, plan in zip(mine, plans, strict=True):
             if isinstance(plan.outcome, list):
                 plan.outcome = [found.get(stored.id, stored) for stored in plan.outcome]
@@ -211,32 +215,35 @@ def _check_links(draft: Draft, found: Mapping[str, Any], place: str) -> None:
     for name, id in draft.references:
         of = name.partition(".")[0]
         check(RELATION_OF_FIELD[of], own, (found[id]["label"], found[id]["kind"]), f"{place}{of}")
+    if draft.entities:
+        check("mentions", own, ("Entity", mentions.ENTITY_KIND), f"{place}entities")
 
 
-def _create(space: SpaceTransaction, drafts: Sequence[Draft]) -> dict[str, Stored]:
+def _create(space: SpaceTransaction, drafts: Sequence[Draft], names: mentions.Names) -> dict[str, Stored]:
     """Stores drafts; returns, by the draft's id, the entities that bore the name already."""
-    if not drafts:
-        return {}
     now = dt.datetime.now(dt.UTC)
     older = list(dict.fromkeys(id for draft in drafts for id in draft.supersedes))
     if older:
         space.rows("note.give_key", ids=older, keys=[draft.key for draft in drafts if draft.key and draft.supersedes])
+    known = _entities(space, [draft for draft in drafts if draft.label == "Entity"], names.turn, now)
     recallable = [draft for draft in drafts if draft.label != "Entity"]
     if recallable:
         space.rows("note.create", items=[draft.as_item(now) for draft in recallable])
-    known = _entities(space, [draft for draft in drafts if draft.label == "Entity"], now)
     links = [link for draft in drafts for link in draft_links(draft) if draft.id not in known]
-    links += _mention_links(space, drafts, now)
     if links and len(space.rows("link.create", links=links)) < len(links):
         raise StoreConflict("a node was deleted while edges to it were drawn")
+    mentions.draw(space, drafts, names, now)
     if older:
         space.rows("note.relabel", ids=older)
     return known
 
 
-def _entities(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime) -> dict[str, Stored]:
-    items = [{"properties": draft.as_entity(now)} for draft in drafts]
+def _entities(space: SpaceTransaction, drafts: Sequence[Draft], turn: int, now: dt.datetime) -> dict[str, Stored]:
+    """Before the notes of the same request, which find these names known; notes from before are looked for."""
+    items = [{"properties": draft.as_entity(now) | {"named": turn}} for draft in drafts]
     rows = space.rows("note.entity", items=items) if items else []
+    new = [draft for draft, row in zip(drafts, rows, strict=True) if row["created"] and draft.mentioned]
+    mentions.look_back(space, [{"id": draft.id, "query": draft.mentioned or ""} for draft in new])
     return {
         draft.id: Stored(row["id"], unchanged=True) for draft, row in zip(drafts, rows, strict=True) if row["id"] != draft.id
     }
@@ -260,29 +267,3 @@ def link(
         "weight": weight,
         "properties_json": properties_json,
     }
-
-
-def _mention_links(space: SpaceTransaction, drafts: Sequence[Draft], now: dt.datetime) -> list[dict[str, Any]]:
-    """MENTIONS edges to the entities that drafts name, made where they are new."""
-    named: dict[str, Mapping[str, str]] = {}
-    for draft in drafts:
-        for entity in draft.entities:
-            named.setdefault(entity["name_key"], entity)
-    if not named:
-        return []
-    new = [
-        Draft(
-            label="Entity",
-            kind=ENTITY_KIND,
-            content=entity["name"],
-            indexed={"properties": {"name_key": key, "terms": entity["terms"]}, "vectors": [], "passages": []},
-        )
-        for key, entity in sorted(named.items())
-    ]
-    rows = space.rows("note.entity", items=[{"properties": draft.as_entity(now)} for draft in new])
-    ids = {row["name_key"]: row["id"] for row in rows}
-    return [
-        link(draft.id, ids[key], "mentions")
-        for draft in drafts
-        for key in dict.fromkeys(entity["name_key"] for entity in draft.entities)
-    ]

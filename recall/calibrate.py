@@ -10,6 +10,7 @@ with its evidence, so it also orders.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall.background import Background
+from recall.config import RECALL_MIN_SCORE
 from recall.embed import UNREAD_SHARE, is_multilingual
 from recall.evidence import NAMES, Candidates, Floats, gathered
 from recall.hits import Pool, Query
@@ -29,25 +31,38 @@ from recall.text import non_ascii_letter_share
 VERSION: Final = 1
 MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
+AT_FLOOR: Final = -math.log(2 * (1 / RECALL_MIN_SCORE - 1))  # log ratio at the floor, where the other ratio is beyond doubt
+FADES: Final = 1.25  # how far from there caution reaches, in multiples of itself; above 1, or the order would turn round
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
-    """A logistic model: log likelihood ratio = intercept + weights . evidence, weights in the order of `NAMES`."""
+    """A logistic model: log likelihood ratio = intercept + weights . evidence, weights in the order of `NAMES`.
+
+    caution: nats that a ratio is lowered by where it decides about the floor; it fades to nothing on either side, so that
+    what is far from the floor keeps its calibration.
+    """
 
     intercept: float
     weights: Floats
+    caution: float = 0.0
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Odds:
-        """Read from {"intercept": .., "weights": {evidence: weight}}. Raises ValueError for evidence that is not known."""
+        """Read from {"intercept", "weights": {evidence: weight}, "caution"}. Raises ValueError for unknown evidence."""
         unknown = sorted(set(stored["weights"]) - set(NAMES))
         if unknown:
             raise ValueError(f"calibration weighs unknown evidence: {', '.join(unknown)}")
-        return cls(float(stored["intercept"]), np.array([float(stored["weights"].get(name, 0.0)) for name in NAMES]))
+        weights = np.array([float(stored["weights"].get(name, 0.0)) for name in NAMES])
+        return cls(float(stored["intercept"]), weights, float(stored.get("caution", 0.0)))
 
     def log_ratio(self, values: Floats) -> Floats:
-        return np.clip(values @ self.weights + self.intercept, -40.0, 40.0)
+        """Log likelihood ratio of rows of evidence, (n, len(NAMES)) -> (n,); it grows strictly with what speaks for one."""
+        ratio = np.clip(values @ self.weights + self.intercept, -40.0, 40.0)
+        if not self.caution:
+            return ratio
+        distance = np.abs(ratio - (AT_FLOOR + self.caution)) / (FADES * self.caution)
+        return np.asarray(ratio - self.caution * np.maximum(0.0, 1 - distance))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +116,10 @@ class Calibration:
         if words and (background.far is None or _unread(query.text, background.model)):
             embedding = None
         rows = _rows(pool)
-        asked = query.terms if words else None
-        found = gathered(rows, asked, embedding, background)
+        found = gathered(rows, query.terms, embedding, background, words=words)
         calibrator = self._mode(found.has_words, embedding is not None)
         first = calibrator.match.log_ratio(found.values)
+        asked = query.terms if words else None
         found.values[:, NAMES.index("linked")] = linked(rows, found.values, first, asked, background)
         relevance = calibrator.probability(found.values)
         if embedding is not None and found.has_words and not found.has_meaning.all():

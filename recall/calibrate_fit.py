@@ -7,6 +7,7 @@ that relevance is monotone. LoCoMo is never among the corpora that are fitted on
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,14 +31,14 @@ SHARES: Final = {"answerable": {"rfcs": 0.7, "musique": 1.0}, "match": {"rfcs": 
 WRITTEN_SHARE: Final = 2.0
 PENALTY: Final = {"answerable": 1e-4, "match": 1e-3}
 # What relevance leans to the safe side by, in nats: a false memory costs more than a missing one.
-CAUTION: Final = {"hybrid": (2.0, 0.0), "dense": (1.5, 0.5), "lexical": (1.0, 0.0)}
+CAUTION: Final = {"hybrid": 2.0, "dense": 1.5, "lexical": 1.5}
 FROM_UNANSWERABLE, FROM_ANSWERABLE = 2, 20  # best rows that are noise (a), and noise (b)
 Rows = tuple[Floats, Floats]  # evidence, and the weight of each row
 
 
 def evidence_of(corpus: Corpus, asked: Asked, mode: str) -> Floats:
-    words = None if mode == "dense" else asked.terms
-    return gathered(asked.pool, words, None if mode == "lexical" else asked.embedding, corpus.background).values
+    vector = None if mode == "lexical" else asked.embedding
+    return gathered(asked.pool, asked.terms, vector, corpus.background, words=mode != "dense").values
 
 
 def plain_order(values: Floats) -> NDArray[np.intp]:
@@ -108,10 +109,7 @@ def fit_mode(read: Sequence[Corpus], mode: str) -> Calibrator:
         used = own if again else [name for name in own if name != "linked"]
         match = fitted(rows["true"], rows["match"], used, PENALTY["match"])
         with_links(sets, match, mode)
-    caution = CAUTION[mode]
-    return Calibrator(
-        Odds(answerable.intercept - caution[0], answerable.weights), Odds(match.intercept - caution[1], match.weights)
-    )
+    return Calibrator(replace(answerable, caution=CAUTION[mode]), match)
 
 
 def with_links(sets: Sequence[tuple[Corpus, list[Floats]]], match: Odds, mode: str) -> None:
@@ -126,7 +124,7 @@ def with_links(sets: Sequence[tuple[Corpus, list[Floats]]], match: Odds, mode: s
 
 def stored(odds: Odds) -> dict[str, Any]:
     weights = {name: round(float(w), 4) for name, w in zip(NAMES, odds.weights, strict=True) if abs(w) >= 1e-4}
-    return {"intercept": round(odds.intercept, 4), "weights": weights}
+    return {"intercept": round(odds.intercept, 4), "weights": weights, "caution": odds.caution}
 
 
 def fit(

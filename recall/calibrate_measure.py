@@ -22,7 +22,7 @@ def ranked(read: Sequence[Corpus], calibrator: Calibrator, mode: str) -> Iterato
         for asked in corpus.asked:
             words = None if mode == "dense" else asked.terms
             vector = None if mode == "lexical" else asked.embedding
-            values = gathered(asked.pool, words, vector, corpus.background).values
+            values = gathered(asked.pool, asked.terms, vector, corpus.background, words=mode != "dense").values
             first = calibrator.match.log_ratio(values)
             values[:, NAMES.index("linked")] = linked(asked.pool, values, first, words, corpus.background)
             relevance = calibrator.probability(values)

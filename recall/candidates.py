@@ -15,7 +15,7 @@ import numpy as np
 
 from graph.errors import StatementFailed, StoreError, StoreTimeout
 from graph.ontology import MEMORY_TYPES, UNTYPED
-from graph.records import ALWAYS_TS, tag_token, time_key, timestamp
+from graph.records import ALWAYS_TS, UNKNOWN_TS, tag_token, time_key, timestamp
 from graph.slots import Slot
 from graph.store import Space, vector
 from recall.config import RecallConfig, candidate_count, close_look
@@ -61,14 +61,27 @@ def candidates(
 
     kinds: every registered kind.  left_s: seconds that a statement may take, given the most it should.  Raises StoreError.
     """
-    params = parameters(space.ns, query, request, config, kinds)
+    asked = [parameters(space.ns, query, request, config, kinds)]
+    if request.as_of is not None:
+        asked = _of_the_past(asked[0], parameters(space.ns, query, request, config, kinds, since=Moment.of(request).at + 1))
+
+    def read(params: Mapping[str, Any]) -> Mapping[str, Any]:
+        return space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **params) or {}
+
     try:
-        row = space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **params)
-        return _pool(query, [row or {}], ())
+        return _pool(query, [read(each) for each in asked], ())
     except (StatementFailed, StoreTimeout) as error:
         log.warning("recall: all legs in one failed, trying each alone: %s", error)
         left_s(config.leg_timeout_s)  # raises where the request has no time left
-        return _leg_by_leg(space, query, params, config, left_s)
+        return _leg_by_leg(query, asked, read)
+
+
+def _of_the_past(ever: dict[str, Any], then: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was current then, and apart from it what was superseded by then, whose words lead to what had replaced it.
+
+    Asked in one, a long history would take all the places among the candidates of the superseded layer.
+    """
+    return [then, ever | {"k": 1, "ask": ever["ask"] | {"names": []}}]
 
 
 def statement(slot: Slot) -> str:
@@ -77,20 +90,20 @@ def statement(slot: Slot) -> str:
 
 
 def _leg_by_leg(
-    space: Space, query: Query, params: Mapping[str, Any], config: RecallConfig, left_s: Callable[[float], float]
+    query: Query, asked: Sequence[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], Mapping[str, Any]]
 ) -> Pool:
     off = {"near": False, "lucene": "", "names": []}
     legs = {"vector": "near", "text": "lucene", "walk": "names"}
-    asked_legs = {leg for leg, switch in legs.items() if params["ask"][switch]}
-    rows, degraded = [], []
+    asked_legs = {leg for leg, switch in legs.items() if asked[0]["ask"][switch]}
+    rows: list[Mapping[str, Any]] = []
+    degraded = []
     failure: StoreError | None = None
     for leg, switch in legs.items():
         if leg not in asked_legs:
             continue
-        asked = {**params, "ask": {**params["ask"], **off, switch: params["ask"][switch]}}
+        alone = [{**params, "ask": {**params["ask"], **off, switch: params["ask"][switch]}} for params in asked]
         try:
-            row = space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **asked)
-            rows.append(row or {})
+            rows += [read(each) for each in alone]
         except (StatementFailed, StoreTimeout) as error:
             log.warning("recall: the %s leg is left out: %s", leg, error)
             degraded.append(leg)
@@ -100,14 +113,18 @@ def _leg_by_leg(
     return _pool(query, rows, tuple(degraded))
 
 
-def parameters(ns: str, query: Query, request: RecallRequest, config: RecallConfig, kinds: Sequence[str]) -> dict[str, Any]:
-    """Parameters of `recall.candidates`, but for the namespace."""
+def parameters(
+    ns: str, query: Query, request: RecallRequest, config: RecallConfig, kinds: Sequence[str], *, since: int = UNKNOWN_TS
+) -> dict[str, Any]:
+    """Parameters of `recall.candidates`, but for the namespace. since: only what was not superseded before counts."""
     moment = Moment.of(request)
     k = candidate_count(request.limit)
     types = [*request.memory_type, UNTYPED] if request.memory_type else [*MEMORY_TYPES, UNTYPED]
     wants_text = request.fusion != "vector_only"
     words = lucene(query.terms) if wants_text else ""
     filters = lucene_filters(ns, request, moment)
+    if since != UNKNOWN_TS:
+        filters += f" +superseded_key:[{time_key(since)} TO *]^0"
     past = request.as_of is not None or request.include_superseded
     return {
         "embedding": vector(np.zeros(1, np.float32) if query.embedding is None else query.embedding),
@@ -119,6 +136,7 @@ def parameters(ns: str, query: Query, request: RecallRequest, config: RecallConf
             "tagged": filters if request.tags else "",
             "at": moment.at,
             "now": moment.now,
+            "since": since,
             "types": types,
             "kinds": list(request.kind) if request.kind else list(kinds),
             "names": entity_names(query, request) if wants_text else [],

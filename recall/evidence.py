@@ -28,6 +28,7 @@ NAMES = (
     "linked", "best_closeness", "best_coverage", "best_information", "crowd_meaning", "crowd_coverage", "matter",
     "stop_words", "size",
 )  # fmt: skip
+OF_QUERY = ("matter", "stop_words")  # what the words of a query say whatever the rows hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +60,24 @@ class Evidence:
 
 
 def gathered(
-    pool: Candidates, query: QueryTerms | None, embedding: NDArray[np.float32] | None, background: Background
+    pool: Candidates, query: QueryTerms, embedding: NDArray[np.float32] | None, background: Background, *, words: bool = True
 ) -> Evidence:
     """The evidence for every row of `pool`.
 
-    query: None where words do not count.  embedding: (d,) unit vector, or None; a row of zeros has no vector.
+    embedding: (d,) unit vector, or None; a row of zeros has no vector.  words: whether it counts which rows have the query's
+    words; without, they only say how much of the query is more than small talk.
     """
     n = len(pool.note_ids)
     values = dict.fromkeys(NAMES, np.zeros(n))
     values["size"] = np.full(n, math.log1p(min(max(background.notes, n), LARGEST)))
     beside = _neighbours(pool.note_ids, pool.follows)
-    has_meaning, has_words = np.zeros(n, dtype=bool), query is not None and bool(query.words)
+    has_meaning, has_words = np.zeros(n, dtype=bool), words and bool(query.words)
     if embedding is not None and n:
         has_meaning = np.any(pool.vectors, axis=1)
         values |= _meaning(pool.vectors, has_meaning, embedding, background, beside)
-    if query is not None and has_words and n:
-        values |= _words(pool, query, background, beside)
+    if query.words and n:
+        found = _words(pool, query, background, beside)
+        values |= found if words else {name: found[name] for name in OF_QUERY}
     return Evidence(np.stack([values[name] for name in NAMES], axis=1), has_meaning, has_words)
 
 

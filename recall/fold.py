@@ -81,6 +81,11 @@ def non_ascii_letter_share(text: str) -> float:
     return 0.0 if text.isascii() else _share(_NON_ASCII_LETTER, text)
 
 
+def unspaced(text: str) -> bool:
+    """Whether all of `text` is one run of script written without spaces."""
+    return _CJK_RUN.fullmatch(text) is not None
+
+
 def cjk_runs(text: str) -> list[str]:
     """Runs of script written without spaces (CJK, Thai, Lao, Khmer, Burmese), in order."""
     return [] if text.isascii() else _CJK_RUN.findall(text)

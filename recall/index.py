@@ -13,7 +13,7 @@ from graph.records import new_id
 from graph.store import vector
 from recall.embed import Embedder
 from recall.models import Models
-from recall.text import lucene, name_key, passages, query_terms, terms
+from recall.text import fold, lucene, name_key, passages, query_terms, terms, unspaced
 
 ENTITY_NAME_CHARACTERS = 400
 
@@ -77,6 +77,17 @@ def any_of(field: str, values: Sequence[str]) -> str:
     """The clause in Lucene that a field holds one of `values`, whatever is in them; it does not count for the score."""
     quoted = " ".join('"' + re.sub(r'(["\\])', r"\\\1", value) + '"' for value in values)
     return f"+{field}:({quoted})^0"
+
+
+def phrase(ns: str, name: str) -> str:
+    """Lucene for the texts of a namespace that hold a name as it is written, by its index terms in a row.
+
+    A run without spaces is looked for by its characters: the bigrams of a longer run lie behind all of those.
+    """
+    bare = name.strip()
+    words = list(fold(bare)) if unspaced(bare) else terms(bare)
+    quoted = re.sub(r'(["\\])', r"\\\1", " ".join(words))
+    return f'+ns:"{ns}"^0 +terms:"{quoted}"'
 
 
 def packed(found: NDArray[np.float32]) -> bytes:

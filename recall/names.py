@@ -34,7 +34,7 @@ _CALENDAR_WORDS = """
 _CALENDAR = frozenset(_CALENDAR_WORDS.split())
 _NO_NAME_WORDS = """
     ok okay yes no hi hey hello thanks thank wow oh yeah yep nope sure note notes today tomorrow yesterday please
-    sorry lol correction update status reminder todo rule
+    sorry lol correction update status reminder todo rule bye goodbye woah whoa congrats congratulations
 """
 _NO_NAME = frozenset(_NO_NAME_WORDS.split())
 
@@ -45,10 +45,11 @@ def name_key(text: str) -> str:
     >>> name_key("  Tide-Gauge  O'Brien’s ")
     'tide gauge obrien'
     """
-    return _key_words(text).strip()[:MAX_NAME_LENGTH].rstrip()
+    return key_words(text).strip()[:MAX_NAME_LENGTH].rstrip()
 
 
-def _key_words(text: str) -> str:
+def key_words(text: str) -> str:
+    """The words of a text as names are written, with one space or more between them."""
     bare = _APOSTROPHE.sub("", _POSSESSIVE.sub("", clean(text)))
     return str(_NOT_NAME.sub(" ", fold(bare)))
 
@@ -59,7 +60,7 @@ def names(text: str) -> list[str]:
     At most 200: fewest stop words at the ends first, then short runs before long ones; CJK gets at most half when both
     are there.
     """
-    words = [word for word in _key_words(text[:8192]).split() if len(word) <= MAX_NAME_LENGTH][:400]
+    words = [word for word in key_words(text[:8192]).split() if len(word) <= MAX_NAME_LENGTH][:400]
     ranked: dict[str, tuple[int, int, int]] = {}
     for size in range(1, 6):
         for at in range(len(words) - size + 1):
@@ -68,12 +69,13 @@ def names(text: str) -> list[str]:
             if not all(word in STOP_WORDS for word in run):
                 ranked.setdefault(" ".join(run)[:MAX_NAME_LENGTH], (ends, size, at))
     found = sorted(ranked, key=ranked.__getitem__)
-    parts = list(dict.fromkeys(_substrings(text)))
+    parts = list(dict.fromkeys(substrings(text)))
     room = MAX_QUERY_NAMES if not parts else max(MAX_QUERY_NAMES // 2, MAX_QUERY_NAMES - len(parts))
     return list(dict.fromkeys([*found[:room], *parts]))[:MAX_QUERY_NAMES]
 
 
-def _substrings(text: str) -> Iterator[str]:
+def substrings(text: str) -> Iterator[str]:
+    """Every 2 to 8 characters in a row of script without spaces, bounded."""
     runs = [name_key(run) for run in cjk_runs(clean(text[:8192]))]
     for size in range(2, 9):
         for run in runs[:64]:

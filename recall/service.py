@@ -17,6 +17,7 @@ from graph.settings import Settings
 from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
+from recall.linker import linker
 from recall.models import Models, beside, opened
 from recall.reindex import Filler, fill
 from recall.warm import load
@@ -79,8 +80,13 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     try:
         models, held = opened(store, settings, main, other)
         schema.await_online(store)
-        options = {"embedder": main, "models": models, "settings": settings}
-        runtime = Runtime(store=store, indexer=Indexer(models), options=options)
+        indexer = Indexer(models)
+        runtime = Runtime(
+            store=store,
+            indexer=indexer,
+            linker=linker(settings.linker, indexer),
+            options={"embedder": main, "models": models, "settings": settings},
+        )
         loading.join()
         dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
     except BaseException:

@@ -1,4 +1,4 @@
-"""English words that carry no matter of their own; also the remains of contractions, and what people say to a chat."""
+"""English words that carry no matter of their own, remains of contractions, what people say to a chat; and usual names."""
 
 from __future__ import annotations
 
@@ -26,3 +26,19 @@ _SMALL = """
     몇시 농담 привет спасибо مرحبا شكرا שלום תודה สวัสดี ขอบคุณ
 """
 SMALL_TALK = frozenset(_SMALL.split())
+
+# Names of places, peoples, people and things that general text has so often that they look like common words.
+_FAMILIAR = """
+    africa african america american angeles antarctic antarctica arkansas asia atlantic australia australian austria beijing
+    belgium berlin boston brazil britain british california canada canadian carolina chicago china chinese columbia dakota
+    dubois dutch england english euro europe european france french german germany greek hampshire hong illinois india indian
+    indiana iowa ireland italian italy japan japanese jersey kansas kentucky kong korea korean london manhattan massachusetts
+    merrimack mexican mexico michigan mississippi missouri namibia netherlands norway ohio oklahoma ontario pacific paris
+    poland portuguese rome russia russian scotland soviet spain spanish sweden swedish tennessee texas tokyo toronto utc
+    victoria virginia wales washington wisconsin york eu fm tv uk usa ip rfc ipv6 paymentsapi mimir penicillin
+    achebe albert alexander amara annelise arjun bjorn charles david declan edward elizabeth finn george henry imogen ines
+    jackson james jean jimenez john jones jose joseph kevin kim kofi louis lucia luis margot martin mary michael nadia paul
+    peter petra robert ruben sam samira samuel smith taylor thomas tom tomas viktor william catholic christian roman olympics
+    olympiad
+"""
+FAMILIAR_NAMES = frozenset(_FAMILIAR.split())

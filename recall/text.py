@@ -16,7 +16,7 @@ from functools import lru_cache
 import regex  # type: ignore[import-untyped]
 import Stemmer
 
-from recall.fold import CJK, cjk_share, clean, fold, meaningless, non_ascii_letter_share
+from recall.fold import CJK, cjk_share, clean, fold, meaningless, non_ascii_letter_share, unspaced
 from recall.names import name_key, names, proper_names
 from recall.passages import passages, sentences
 from recall.stopwords import STOP_WORDS
@@ -24,6 +24,7 @@ from recall.stopwords import STOP_WORDS
 __all__ = [
     "MAX_QUERY_TERMS", "MAX_TERM_LENGTH", "QueryTerms", "Word", "cjk_share", "clean", "fold", "lucene", "meaningless",
     "name_key", "names", "non_ascii_letter_share", "passages", "proper_names", "query_terms", "sentences", "terms",
+    "unspaced",
 ]  # fmt: skip
 
 MAX_TERM_LENGTH = 128

@@ -5,4 +5,5 @@
 UNWIND $items AS item
 MERGE (e:Entity {ns: $ns, name_key: item.properties.name_key, kind: item.properties.kind})
 ON CREATE SET e += item.properties, e.ns = $ns
+ON MATCH SET e.named = coalesce(e.named, item.properties.named)
 RETURN e.id AS id, e.id = item.properties.id AS created, e.name_key AS name_key, e.kind AS kind

@@ -1,8 +1,18 @@
 // Makes sure that the namespace has its node, and counts what is written into it; that says when its background is stale.
-// params: ns: string, count: integer
-// returns: written: integer, measured: integer
-// needs: namespace_name
+// The node is locked from here to the commit. So transactions that name entities have their turns, one after the other, and
+// each is told the names that were given in later turns than its process has seen.
+// params: ns: string, count: integer, seen: integer, most: integer
+// returns: written: integer, measured: integer, turn: integer, fresh: list<string>
+// needs: namespace_name, entity_named
 MERGE (space:Namespace {name: $ns})
 ON CREATE SET space.created_at = datetime()
-SET space.written = coalesce(space.written, 0) + $count
-RETURN space.written AS written, coalesce(space.background_measured, 0) AS measured
+SET space.written = coalesce(space.written, 0) + $count, space.turn = coalesce(space.turn, 0) + 1
+WITH space
+CALL (space) {
+  MATCH (e:Entity)
+  USING INDEX e:Entity(ns, named)
+  WHERE e.ns = space.name AND e.named > $seen AND e.name_key IS NOT NULL
+  WITH e LIMIT $most
+  RETURN collect(e.name_key) AS fresh
+}
+RETURN space.written AS written, coalesce(space.background_measured, 0) AS measured, space.turn AS turn, fresh

@@ -1,11 +1,13 @@
 // Everything that may answer a query, in one round trip and one row of lists (a row a candidate would cost more than the search).
 // Legs: meaning and words of the Current layer; the same of the Superseded layer, whose hits lead to the heads of their
-// chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES).
-// What was current at $ask.at counts: the "as of" time, or one that nothing reaches. Only the first $ask.depth hits of a
-// leg are read closely. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact
-// among the notes that bear the tags. A plan is cached by the types and rough sizes of the parameters, and compiling takes
-// a second or more: so what varies in size comes inside one map, into which the planner does not look.
-// ask: near, lucene, tagged, at, now, types, kinds, names, strong, depth, history, clip
+// chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES). What
+// was current at $ask.at counts: the "as of" time, or one that nothing reaches. Only the first $ask.depth hits of a leg are
+// read closely. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact among the
+// notes that bear the tags. The walk takes the names that lead to few notes first, and of one that thousands mention the
+// latest 200; its second hop keeps to the relations between entities, so that it does not read through those thousands. A
+// plan is cached by the types and rough sizes of the parameters, and compiling takes a second or more: so what varies in
+// size comes inside one map, into which the planner does not look.
+// ask: near, lucene, tagged, at, now, since, types, kinds, names, strong, depth, history, clip
 // params: ns: string, embedding: vector, k: integer, k_old: integer, ask: map
 // returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
 //   old_vector_ids: list<string>, old_vector_scores: list<float>, old_text_ids: list<string>, old_text_scores: list<float>,
@@ -45,6 +47,7 @@ CALL () {
     SEARCH n IN (
       VECTOR INDEX superseded_embedding FOR $embedding
       WHERE n.ns = $ns AND n.type_key IN $ask.types AND n.kind IN $ask.kinds AND n.created_ts <= $ask.at AND n.expires_ts > $ask.now
+        AND n.superseded_ts >= $ask.since
       LIMIT $k_old
     ) SCORE AS score
   RETURN collect(n) AS old_vector_hits, collect(score) AS old_vector_scores
@@ -59,17 +62,20 @@ CALL () {
   MATCH (e:Entity {ns: $ns, name_key: name})
   USING INDEX e:Entity(ns, name_key, kind)
   WHERE NOT e:Deleted AND e.kind IS NOT NULL
-  WITH DISTINCT e LIMIT 16
+  WITH DISTINCT e, COUNT { (e)--() } AS edges
+  ORDER BY edges, e.id LIMIT 16
   CALL (e) {
-    MATCH (e)-[r]-(x:Recallable|Entity)
+    MATCH (e)-[r]-(x:Recallable)
     WHERE x.ns = $ns AND NOT x:Deleted AND NOT type(r) IN ['SUPERSEDES', 'HAS_PASSAGE']
     RETURN x, e.content + ' ' + toLower(type(r)) AS path LIMIT 200
     UNION
-    MATCH (e)-[r]-(m:Entity)-[s]-(x:Recallable)
+    MATCH (e)-[r:CONTAINS|PART_OF|INSTANCE_OF|EXTENDS|VARIANT_OF|INTRODUCED_BY|SUPERSEDES|DERIVED_FROM|PRECEDES|DEPENDS_ON|ENABLES
+                |IMPLEMENTS|COMPETES_WITH|COMPOSED_WITH|SUPPORTS|REFUTES]-(m:Entity)-[s]-(x:Recallable)
     WHERE m.ns = $ns AND x.ns = $ns AND NOT x:Deleted AND NOT m:Deleted AND NOT type(s) IN ['SUPERSEDES', 'HAS_PASSAGE']
     RETURN x, e.content + ' ' + toLower(type(r)) + ' ' + m.content + ' ' + toLower(type(s)) AS path LIMIT 100
   }
-  WITH x, path WHERE x:Recallable AND x.type_key IN $ask.types AND x.kind IN $ask.kinds AND x.created_ts <= $ask.at AND x.expires_ts > $ask.now
+  WITH x, path LIMIT 400
+  WITH x, path WHERE x.type_key IN $ask.types AND x.kind IN $ask.kinds AND x.created_ts <= $ask.at AND x.expires_ts > $ask.now
     AND $ask.tagged = ''
   WITH x, min(path) AS path, CASE WHEN $ask.near THEN vector.similarity.cosine(x.embedding, $embedding) ELSE 0.0 END AS score
   ORDER BY score DESC, x.id LIMIT 60

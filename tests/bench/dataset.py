@@ -76,7 +76,7 @@ def fill(store: Store, dataset: Dataset, report: Callable[[str], None] = lambda 
 
 def _notes(store: Store, ns: str, source: Source, count: int) -> list[str]:
     space, now, ids = store.within(ns), dt.datetime.now(dt.UTC), []
-    space.write(lambda tx: tx.rows("note.namespace", count=count))
+    space.write(lambda tx: tx.rows("note.namespace", count=count, seen=0, most=0))
     for start in range(0, count, 500):
         size = min(500, count - start)
         drafts = [

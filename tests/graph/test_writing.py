@@ -12,6 +12,7 @@ import pytest
 
 from graph import writing
 from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreError, SupersessionCycle
+from graph.mentions import KnownNames
 from graph.records import Draft
 from graph.writing import Request, Writer, store_together
 
@@ -204,7 +205,7 @@ def test_requests_that_share_a_transaction_have_their_own_outcomes(store, draft,
         Request(f"{call.ns}.other", [draft("a", key="k")]),
         Request(call.ns, [draft("b", key="k")]),
     ]
-    outcomes, counts = store.write(lambda tx: store_together(tx, requests))
+    outcomes, counts = store.write(lambda tx: store_together(tx, requests, KnownNames()))
     first, missing, same, foreign, held = outcomes
     assert (same[0].id, same[0].unchanged) == (first[0].id, True)
     assert (missing.field, type(held)) == ("items.1.follows", KeyInUse)

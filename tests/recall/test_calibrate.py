@@ -11,7 +11,7 @@ import pytest
 
 from graph.settings import Settings
 from recall.background import Background
-from recall.calibrate import FILE, MODES, Calibration, shipped
+from recall.calibrate import AT_FLOOR, FILE, MODES, Calibration, Odds, shipped
 from recall.calibrate_measure import auroc
 from recall.config import RECALL_MIN_SCORE
 from recall.embed import E5_NAME, Embedder, Hashing, embedder
@@ -88,6 +88,7 @@ NOTHING = ["hello", "thanks!", "what time is it", "2+2", "tell me a joke", "the 
 def test_small_talk_and_strange_questions_bring_nothing(e5: Embedder, query: str) -> None:
     assert max(relevances(STORE, query, e5)) < RECALL_MIN_SCORE
     assert max(relevances(STORE, query, e5, vector=False)) < RECALL_MIN_SCORE
+    assert max(relevances(STORE, query, e5, words=False)) < RECALL_MIN_SCORE
 
 
 @pytest.mark.parametrize("copies", [1, 5, 300])
@@ -98,10 +99,18 @@ def test_one_note_or_many_copies_answer_alike(e5: Embedder, copies: int) -> None
     assert max(relevances(store, "harvest supper seating", e5)) < RECALL_MIN_SCORE
 
 
-def test_words_alone_and_vectors_alone_find_the_note_too(e5: Embedder) -> None:
+@pytest.mark.parametrize(
+    ("query", "row"),
+    [
+        ("the pump station's backup generator", 3),
+        ("telescope mirror dust cover", 2),
+        ("Marta's window seat on the train", 1),
+    ],
+)
+def test_words_alone_and_vectors_alone_find_the_note_too(e5: Embedder, query: str, row: int) -> None:
     for options in ({"vector": False}, {"words": False}):
-        found = relevances(STORE, "the pump station's backup generator", e5, **options)
-        assert found[3] == max(found) >= RECALL_MIN_SCORE
+        found = relevances(STORE, query, e5, **options)
+        assert found[row] == max(found) >= RECALL_MIN_SCORE
 
 
 def test_a_model_that_was_not_calibrated_is_judged_by_words() -> None:
@@ -128,6 +137,17 @@ def test_relevance_never_falls_when_evidence_rises(mode: str) -> None:
         more[:, NAMES.index(name)] += 0.5
         change = calibrator.probability(more) - before
         assert (change >= 0).all() if name in RISES else (change <= 0).all()
+
+
+def test_caution_lowers_a_ratio_only_near_the_floor_and_keeps_the_order() -> None:
+    ratios = np.linspace(-12, 12, 481)[:, None] * np.eye(1, len(NAMES))
+    plain, careful = (Odds(0.0, np.eye(1, len(NAMES))[0], caution) for caution in (0.0, 2.0))
+    before, after = plain.log_ratio(ratios), careful.log_ratio(ratios)
+    assert (np.diff(after) > 0).all()
+    assert ((before - after) <= 2.0).all()
+    assert (before[np.abs(before) > 4] == after[np.abs(before) > 4]).all()
+    crossing = before[np.searchsorted(after, AT_FLOOR)]
+    assert crossing - AT_FLOOR == pytest.approx(2.0, abs=0.06)
 
 
 def test_extreme_evidence_overflows_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from typing import Any
 
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from graph import schema
 from graph.errors import StoreTimeout, ValidationFailed
+from recall.candidates import parameters
 from recall.config import DECAY_MODELS, FEATURES, FUSIONS
+from recall.hits import RecallRequest
+from recall.pipeline import embed
 from recall.tokens import count
 
 BACKUP = "The backup job of the orders database runs every night at two and writes to the cold bucket in Oslo"
@@ -373,6 +377,49 @@ def test_a_full_text_index_that_is_gone_degrades_the_text_leg_and_the_rest_answe
     answer = call("memory.recall", query=ASKED, min_score=0)
     assert answer["degraded"] == []
     assert answer["results"][0]["sources"] == ["text", "vector"]
+
+
+@pytest.fixture
+def slow_vector_leg(service, ns, monkeypatch):
+    """The vector leg of the real statement counts to ten thousand million before it searches."""
+    memory, store = service.dispatcher.runtime.states["memory"], service.store
+    statement = store.statements["recall.candidates"]
+    search = "  MATCH (n:Current)\n    SEARCH"
+    assert statement.text.count(search) == 1
+    count_first = "  UNWIND range(1, 100000) AS i UNWIND range(1, 100000) AS j WITH go, count(i + j) AS ticks\n"
+    slow = dataclasses.replace(statement, text=statement.text.replace(search, count_first + search))
+    monkeypatch.setitem(store.statements, "recall.candidates", slow)
+    query = embed(RecallRequest(query=ASKED), memory)
+    params = parameters(ns, query, RecallRequest(query=ASKED), memory.config, ["memory"])
+    params["ask"]["near"] = False
+    store.within(ns).one("recall.candidates", timeout_s=60, **params)  # planned, so that only the leg is slow
+
+
+def test_a_vector_leg_past_its_limit_is_named_and_the_rest_answers(call, slow_vector_leg):
+    id = call.note(BACKUP)
+    started = time.monotonic()
+    answer = call("memory.recall", query=ASKED)
+    assert answer["degraded"] == ["vector"]
+    assert [(hit["id"], hit["sources"]) for hit in answer["results"]] == [(id, ["text"])]
+    assert time.monotonic() - started < 10
+
+
+def test_a_neuron_and_an_abstraction_rank_beside_a_note_that_says_the_same(call):
+    """Raw scores would not do: an importance, a confidence and a full-text score have no scale in common."""
+    said = "The backup of the orders database runs at night and goes to the cold bucket"
+    note = call.note(f"{said} in Oslo", salience=0.5)
+    fields = {"salience": 0.5, "decay_factor": 0.02, "memory_type": "episodic"}
+    neuron = call("kg.create", label="Neuron", content=f"{said} in Bergen", triggers=["backup"], importance=1.0, **fields)[
+        "id"
+    ]
+    fact = call("kg.create", label="Abstraction", content=f"{said} in Narvik", **fields)["id"]
+    shout = call("kg.create", label="Neuron", content="Water the fig tree", triggers=["watering"], importance=1.0)["id"]
+    hits = {hit["id"]: hit for hit in call("memory.recall", query=f"{said}, where?", explain=True)["results"]}
+    assert set(hits) == {note, neuron, fact}
+    assert shout not in hits
+    for measure in ("relevance", "score"):
+        values = [hits[id][measure] for id in (note, neuron, fact)]
+        assert max(values) - min(values) < 0.05
 
 
 def test_a_deadline_that_is_past_is_a_timeout(call):
