@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from graph import schema
+from graph.slots import FIRST, Slot
 from graph.store import Store
 
 MOST = 1000
@@ -17,19 +19,33 @@ CHECKS = {
 }
 
 
-def examine(store: Store, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
+def examine(
+    store: Store,
+    *,
+    slot: Slot = FIRST,
+    model: str = "",
+    embed: Callable[[], int] = lambda: 0,
+    repair: bool = False,
+    ensure_memory_type: bool = False,
+) -> dict[str, Any]:
     """What is wrong in the whole database, at most 1,000 nodes a kind.
 
+    slot, model: what serves; a node without a vector of it is not found by meaning.  embed: gives such nodes theirs.
     repair: labels that disagree with their edges are set right (the edges are the truth).  ensure_memory_type: neurons
     without a type become `associative`.  Returns `problems`, a list of {kind, count, examples, repaired}, `indexes` and
     `retyped`.
     """
     problems = []
     for kind, statement in CHECKS.items():
-        found = store.rows(statement, limit=MOST)
+        asked: dict[str, Any] = {"suffix": slot.suffix, "model": model} if kind == "no_vector" else {}
+        found = store.rows(statement, limit=MOST, **asked)
         if not found:
             continue
-        repaired = _relabel(store, found) if repair and kind == "layer" else 0
+        repaired = 0
+        if repair and kind == "layer":
+            repaired = _relabel(store, found)
+        elif repair and kind == "no_vector":
+            repaired = min(embed(), len(found))
         examples = [f"{row['ns']}/{row['id']}" for row in found[:5]]
         problems.append({"kind": kind, "count": len(found), "examples": examples, "repaired": repaired})
     states = schema.states(store)

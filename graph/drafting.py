@@ -102,7 +102,7 @@ def _entity(indexer: Indexer, node: Node) -> Draft:
     properties = indexer.entity(node.content)
     return Draft(
         label="Entity",
-        indexed={"properties": properties, "embedding": None, "passages": []},
+        indexed={"properties": properties, "vectors": [], "passages": []},
         **{"kind": _kind(node, "Entity")} | _common(indexer, node),
     )
 

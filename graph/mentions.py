@@ -100,7 +100,7 @@ def _want(wanted: dict[str, dict[str, Any]], name: Mapping[str, Any], turn: int,
     item = wanted.setdefault(name["name_key"], {"name_key": name["name_key"], "new": None, "notes": []})
     if "name" in name and (item["new"] is None or item["new"]["named"] is None):
         properties = {"name_key": name["name_key"], "terms": name["terms"], "named": None if name.get("lone") else turn}
-        indexed: dict[str, Any] = {"properties": properties, "embedding": None, "passages": []}
+        indexed: dict[str, Any] = {"properties": properties, "vectors": [], "passages": []}
         item["new"] = Draft(label="Entity", kind=ENTITY_KIND, content=name["name"], indexed=indexed).as_entity(now)
     return item
 

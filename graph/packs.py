@@ -33,7 +33,7 @@ class Indexer(Protocol):
     """What turns texts into what the indexes hold; `recall.index.Indexer` is the one that ships."""
 
     def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """`properties`, `embedding` and `passages` of each text; `extra` holds words beside it (a neuron's triggers)."""
+        """`properties`, `vectors` and `passages` of each text; `extra` holds words beside it (a neuron's triggers)."""
 
     def entity(self, name: str) -> dict[str, str]:
         """`name_key`, under which a name is looked up, and `terms`, by which it is searched."""

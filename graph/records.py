@@ -18,6 +18,7 @@ import uuid_utils
 
 from graph.fields import shown_time
 from graph.ontology import LABELS, UNTYPED
+from graph.slots import STORED
 
 NEVER_TS = 2**63 - 1
 ALWAYS_TS = NEVER_TS - 1  # "as of" this time everything that was ever current and never superseded is current
@@ -29,7 +30,7 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICROSECOND = dt.timedelta(microseconds=1)
 _TIMES = ("created", "superseded", "expires")
 HIDDEN = frozenset(
-    {"ns", "title", "embedding", "embedding_model", "terms", "vector", "content_hash", "former_key", "former_name_key"}
+    {"ns", "title", "terms", "content_hash", "former_key", "former_name_key", *STORED}
     | {"type_key", "tag_key", "name_key", "named", "properties_json"}
     | {f"{time}_{form}" for time in _TIMES for form in ("ts", "key")}
 )
@@ -130,14 +131,14 @@ class Draft:
         created = self.created_at or now
         filters = self.filters(created)
         passages = [
-            {"properties": filters | dict(passage["properties"]), "embedding": passage["embedding"]}
+            {"properties": filters | dict(passage["properties"]), "vectors": passage["vectors"]}
             for passage in self.indexed["passages"]
         ]
         properties = filters | self._fields(created, now)
         return {
             "label": self.label,
             "properties": properties | {"salience": self.salience, "decay_factor": self.decay_factor},
-            "embedding": self.indexed["embedding"],
+            "vectors": self.indexed["vectors"],
             "passages": passages,
         }
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from graph.errors import SchemaError, StoreConflict
 from graph.records import new_id
+from graph.slots import SLOTS, Slot
 from graph.store import Store
 
 log = logging.getLogger(__name__)
 LEASE_S = 60
 ONLINE_S = 600.0
 _NUMBERED = re.compile(r"schema\.(\d{3})_\w+")
-VECTOR_INDEXES = ("current_embedding", "superseded_embedding")
 
 
 def migrations(store: Store) -> dict[int, str]:
@@ -33,11 +33,10 @@ def version(store: Store) -> int:
     return max((row["version"] for row in store.rows("schema.applied")), default=0)
 
 
-def migrate(store: Store, *, dimensions: int) -> int:
-    """Applies what is missing and awaits every index. Returns the version.
+def migrate(store: Store) -> int:
+    """Applies what is missing. Returns the version; the vector indexes are made for the models in use (`graph.models`).
 
-    dimensions: of the vectors that the embedder makes.  Raises SchemaError where the database is newer than this program,
-    or where its vectors have other dimensions.
+    Raises SchemaError where the database is newer than this program.
     """
     wanted = migrations(store)
     applied = {row["version"] for row in store.rows("schema.applied")}
@@ -48,10 +47,9 @@ def migrate(store: Store, *, dimensions: int) -> int:
         )
     if missing := {number: name for number, name in wanted.items() if number not in applied}:
         _apply(store, missing)
-    _vector_indexes(store, dimensions)
-    if "MISSING" in states(store).values():  # somebody dropped one: every migration can be run again
-        _apply(store, wanted)
-    await_online(store)
+    vectors = {name for slot in SLOTS for name in slot.indexes}
+    if any(state == "MISSING" for name, state in states(store).items() if name not in vectors):
+        _apply(store, wanted)  # somebody dropped one: every migration can be run again
     return max(wanted)
 
 
@@ -81,18 +79,24 @@ def _lock(store: Store, owner: str) -> None:
     raise SchemaError("another process holds the migration lock for too long; see the Migration node named 'lock'")
 
 
-def _vector_indexes(store: Store, dimensions: int) -> None:
-    existing = {row["name"]: row for row in store.rows("schema.indexes")}
-    for name, statement in zip(VECTOR_INDEXES, ("schema.vector_current", "schema.vector_superseded"), strict=True):
-        if name in existing:
-            stored = existing[name]["options"].get("indexConfig", {}).get("vector.dimensions")
-            if stored != dimensions:
-                raise SchemaError(
-                    f"the index {name} holds vectors of {stored} dimensions, the embedder makes {dimensions}: "
-                    "set PALIMPSEST_EMBEDDER back, or use another home or database"
-                )
-            continue
-        store.auto(statement, name=name, options={"indexConfig": vector_config(dimensions)})
+def vector_indexes(store: Store, slot: Slot, dimensions: int) -> None:
+    """Makes the indexes of a slot where they are missing. Raises SchemaError where they are of other dimensions."""
+    existing = {row["name"] for row in store.rows("schema.indexes")}
+    for statement, name in zip(("schema.vector_current", "schema.vector_superseded"), slot.indexes, strict=True):
+        if name not in existing:
+            store.auto(f"{statement}{slot.suffix}", name=name, options={"indexConfig": vector_config(dimensions)})
+    held = indexed_dimensions(store, slot)
+    if held != dimensions:
+        raise SchemaError(
+            f"the index {slot.indexes[0]} holds vectors of {held} dimensions, not of {dimensions}: it was made by hand or "
+            "for another model; drop it, and start again"
+        )
+
+
+def indexed_dimensions(store: Store, slot: Slot) -> int | None:
+    """Of the vectors that the indexes of a slot hold; None where there are none."""
+    rows = [row for row in store.rows("schema.indexes") if row["name"] in slot.indexes]
+    return rows[0]["options"].get("indexConfig", {}).get("vector.dimensions") if rows else None
 
 
 def vector_config(dimensions: int) -> dict[str, Any]:
@@ -106,22 +110,24 @@ def vector_config(dimensions: int) -> dict[str, Any]:
     }
 
 
-def states(store: Store) -> dict[str, str]:
-    """State of every index that a statement needs; `MISSING` for one that is not there."""
+def states(store: Store, slot: Slot | None = None) -> dict[str, str]:
+    """State of every index that is needed, and of those of `slot`; `MISSING` for one that is not there."""
     found = {row["name"]: row["state"] for row in store.rows("schema.indexes")}
-    return {name: found.get(name, "MISSING") for name in sorted(needed(store))}
+    return {name: found.get(name, "MISSING") for name in sorted({*needed(store), *(slot.indexes if slot else ())})}
 
 
 def needed(store: Store) -> set[str]:
-    """Names of the indexes that statements declare in `needs`."""
-    return {name for statement in store.statements.values() for name in statement.needs}
+    """Names of the indexes that statements declare in `needs`, of the slots from which something is served."""
+    declared = {name for statement in store.statements.values() for name in statement.needs}
+    serving = {row["slot"] for row in store.rows("schema.models") if row["state"] in ("ready", "filling")}
+    return declared - {name for slot in SLOTS if slot.embedding not in serving for name in slot.indexes}
 
 
-def await_online(store: Store, timeout_s: float = ONLINE_S) -> None:
-    """Returns when every needed index is ONLINE. Raises SchemaError naming those that are not."""
+def await_online(store: Store, slot: Slot | None = None, timeout_s: float = ONLINE_S) -> None:
+    """Returns when every needed index, and those of `slot`, are ONLINE. Raises SchemaError naming those that are not."""
     until = time.monotonic() + timeout_s
     while True:
-        waiting = {name: state for name, state in states(store).items() if state != "ONLINE"}
+        waiting = {name: state for name, state in states(store, slot).items() if state != "ONLINE"}
         if not waiting:
             return
         broken = [f"{name} is {state}" for name, state in waiting.items() if state in ("FAILED", "MISSING")]

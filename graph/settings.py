@@ -44,11 +44,11 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
-def _one_of(*allowed: str) -> Callable[[str], str]:
+def _one_of(*values: str) -> Callable[[str], str]:
     def read(raw: str) -> str:
-        if raw not in allowed:
-            raise ValueError(" or ".join(allowed))
-        return raw
+        if raw.lower() not in values:
+            raise ValueError(f"one of {', '.join(values)}")
+        return raw.lower()
 
     return read
 
@@ -121,6 +121,14 @@ class Settings:
             "PALIMPSEST_LINKER",
             read=_one_of("names", "off"),
             about="How a note is linked to the entities that it names: `names` by its text, `off` as its writer says.",
+        ),
+    )
+    multilingual: str = field(
+        default="auto",
+        metadata=_of(
+            "PALIMPSEST_MULTILINGUAL",
+            read=_one_of("auto", "all", "off"),
+            about="Which texts the model of the extra `multilingual` reads too: auto (other scripts), all, off.",
         ),
     )
     calibration: Path | None = field(

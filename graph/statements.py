@@ -9,13 +9,19 @@ A file is one statement under a header of `//` comments:
 
 `params`, `returns` and `needs` (indexes by name) may run over several lines; a continuation starts with `//  ` (two blanks).
 The statement's name is its path with dots: `cypher/recall/candidates.cypher` is `recall.candidates`.
+
+What Cypher takes no parameter for, the name of an index, is a variant of the file:
+
+    // variants: b, multilingual of current_embedding, hit.vector
+
+gives two more statements, NAME_b and NAME_multilingual, in which `_b` or `_multilingual` stands behind those words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graph.errors import StatementError
@@ -23,14 +29,17 @@ from graph.errors import StatementError
 FOLDER = Path(__file__).resolve().parent.parent / "cypher"
 LANGUAGE = "CYPHER 25\n"  # a server may still default to Cypher 5, which knows neither SEARCH nor dynamic labels
 TYPES = re.compile(r"(list<)*(string|integer|float|boolean|map|vector|bytes|node|datetime|any)>*$")
-_SECTION = re.compile(r"(params|returns|needs):\s*(.*)")
+_SECTION = re.compile(r"(params|returns|needs|variants):\s*(.*)")
 _USED = re.compile(r"\$([A-Za-z_]\w*)")
 _NOT_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One statement: `params` and `returns` map names to types, in the header's order; `needs` names indexes."""
+    """One statement: `params` and `returns` map names to types, in the header's order; `needs` names indexes.
+
+    variants: by name, the same statement on other indexes.  variant_of: the file's statement, for one of these.
+    """
 
     name: str
     purpose: str
@@ -38,6 +47,8 @@ class Statement:
     params: Mapping[str, str]
     returns: Mapping[str, str]
     needs: tuple[str, ...]
+    variants: Mapping[str, Statement] = field(default_factory=dict)
+    variant_of: str | None = None
 
     @property
     def scoped(self) -> bool:
@@ -51,6 +62,7 @@ def load(folder: Path = FOLDER) -> dict[str, Statement]:
     for path in sorted(folder.rglob("*.cypher")):
         statement = parse(path, ".".join(path.relative_to(folder).with_suffix("").parts))
         found[statement.name] = statement
+        found |= statement.variants
     if not found:
         raise StatementError(f"{folder}: holds no .cypher file")
     return found
@@ -62,21 +74,46 @@ def parse(path: Path, name: str) -> Statement:
     lines = text.splitlines()
     header = lines[: _header_length(lines)]
     sections = _sections(path, header)
-    if not header or header[0].startswith(("// params", "// returns", "// needs")):
+    if not header or header[0].startswith(("// params", "// returns", "// needs", "// variants")):
         raise StatementError(f"{path}:1: the first line must say the purpose")
     params = _typed(path, sections["params"])
     used = set(_USED.findall(_NOT_CODE.sub(" ", text)))
     if used != set(params):
         line = next((n for n, t in enumerate(lines, 1) if any(f"${u}" in t for u in used - set(params))), 1)
         raise StatementError(f"{path}:{line}: declares {sorted(params)}, uses {sorted(used)}")
-    return Statement(
+    statement = Statement(
         name=name,
         purpose=header[0].removeprefix("//").strip(),
         text=LANGUAGE + text,
         params=params,
         returns=_typed(path, sections["returns"]),
-        needs=tuple(part.strip() for part in sections["needs"][1].split(",") if part.strip()),
+        needs=tuple(_listed(sections["needs"][1])),
     )
+    return replace(statement, variants={each.name: each for each in _variants(path, statement, sections["variants"])})
+
+
+def _variants(path: Path, statement: Statement, section: tuple[int, str]) -> Iterator[Statement]:
+    line, text = section
+    suffixes, _, words = text.partition(" of ")
+    varied = _listed(words)
+    for word in varied:
+        if not re.search(rf"(?<![\w$.]){re.escape(word)}\b", _NOT_CODE.sub(" ", statement.text)):
+            raise StatementError(f"{path}:{line}: varies {word!r}, which the statement does not use")
+    if text and not varied:
+        raise StatementError(f"{path}:{line}: must say `variants: SUFFIX, .. of WORD, ..`")
+    behind = re.compile(rf"(?<![\w$.])({'|'.join(re.escape(word) for word in varied)})\b")
+    for suffix in _listed(suffixes):
+        yield replace(
+            statement,
+            name=f"{statement.name}_{suffix}",
+            text=behind.sub(rf"\1_{suffix}", statement.text),
+            needs=tuple(f"{name}_{suffix}" if name in varied else name for name in statement.needs),
+            variant_of=statement.name,
+        )
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _header_length(lines: list[str]) -> int:
@@ -85,7 +122,8 @@ def _header_length(lines: list[str]) -> int:
 
 def _sections(path: Path, header: list[str]) -> dict[str, tuple[int, str]]:
     """Line number and joined text of each section."""
-    found, current = {"params": (0, ""), "returns": (0, ""), "needs": (0, "")}, None
+    found = {"params": (0, ""), "returns": (0, ""), "needs": (0, ""), "variants": (0, "")}
+    current = None
     for number, line in enumerate(header, 1):
         body = line.removeprefix("//")
         if match := _SECTION.fullmatch(body.strip()):

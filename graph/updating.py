@@ -13,6 +13,7 @@ from graph.kg_schemas import Update
 from graph.ontology import UNTYPED
 from graph.packs import Call
 from graph.records import Reading, content_hash, dumped, expiry, tag_key, title
+from graph.slots import BESIDE
 from graph.store import SpaceTransaction
 from graph.writing import Writer
 
@@ -57,7 +58,7 @@ def _retell(call: Call, request: Update, planned: _Change) -> None:
     if request.changes.keys() & {"content", "memory_type", "tags", "expires_at", "triggers"}:
         node: dict[str, Any] = {**planned.node, **request.changes}
         planned.fresh = call.indexer.index([node["content"]], [" ".join(node.get("triggers") or ())])[0]
-        planned.changes |= {"terms": None, "vector": None} | dict(planned.fresh["properties"])
+        planned.changes |= dict.fromkeys(("terms", *BESIDE)) | dict(planned.fresh["properties"])
     if "content" in request.changes:
         planned.retold = True
         planned.reading = call.runtime.linker.read(request.changes["content"]) if call.runtime.linker else None
@@ -74,10 +75,10 @@ def _store(tx: SpaceTransaction, planned: _Change, known: mentions.KnownNames) -
     if planned.fresh is not None:
         filters = _filters(dict(planned.node) | changes)
         passages = [
-            {"properties": filters | dict(passage["properties"]), "embedding": passage["embedding"]}
+            {"properties": filters | dict(passage["properties"]), "vectors": passage["vectors"]}
             for passage in planned.fresh["passages"]
         ]
-        tx.rows("note.reindex", id=id, embedding=planned.fresh["embedding"], passages=passages)
+        tx.rows("note.reindex", id=id, vectors=planned.fresh["vectors"], passages=passages)
     if planned.retold:
         mentions.draw_anew(tx, id, planned.reading, names)
     if planned.renamed:

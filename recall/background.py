@@ -12,7 +12,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -68,8 +68,7 @@ class Background:
         known = vectors[np.any(vectors, axis=1)]
         own = min(1.0, len(known) / OWN_CENTRE_FROM)
         if not len(known) or (own < 1 and (base.centre is None or len(base.centre) != known.shape[1])):
-            length = total / max(notes, 1)
-            return cls(model=model, notes=notes, counts=counts, length=length, far=base.far, shares=base.shares)
+            return replace(base, notes=notes, counts=counts, length=total / max(notes, 1))
         centre = known.mean(axis=0)
         if own < 1 and base.centre is not None:
             centre = own * centre + (1 - own) * base.centre
@@ -77,10 +76,10 @@ class Background:
         drift = units.mean(axis=0)
         if own < 1 and base.drift is not None:
             drift = own * drift + (1 - own) * base.drift
-        spread = _spread(units) if own == 1 else base.spread
+        scatter = spread(units) if own == 1 else base.spread
         return cls(
             model=model, notes=notes, counts=counts, length=total / max(notes, 1), centre=centre.astype(np.float32),
-            drift=drift.astype(np.float32), spread=spread, far=base.far, shares=base.shares,
+            drift=drift.astype(np.float32), spread=scatter, far=base.far, shares=base.shares,
         )  # fmt: skip
 
     def share(self, term: str) -> float:
@@ -114,7 +113,7 @@ def centred(vectors: NDArray[np.float32], centre: NDArray[np.float32]) -> NDArra
     return np.asarray(moved / np.maximum(np.linalg.norm(moved, axis=-1, keepdims=True), 1e-6), dtype=np.float32)
 
 
-def _spread(units: NDArray[np.float32]) -> float:
+def spread(units: NDArray[np.float32]) -> float:
     """Scatter of the cosines between notes far apart in the list; neighbours may belong together."""
     sample = units[np.linspace(0, len(units) - 1, min(len(units), 256)).astype(int)]
     products = sample @ sample.T

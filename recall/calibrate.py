@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from recall.background import Background
 from recall.config import RECALL_MIN_SCORE
-from recall.embed import is_multilingual
+from recall.embed import UNREAD_SHARE, is_multilingual
 from recall.evidence import NAMES, Candidates, Floats, gathered
 from recall.hits import Pool, Query
 from recall.links import linked
@@ -33,7 +33,6 @@ MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
 AT_FLOOR: Final = -math.log(2 * (1 / RECALL_MIN_SCORE - 1))  # log ratio at the floor, where the other ratio is beyond doubt
 FADES: Final = 1.25  # how far from there caution reaches, in multiples of itself; above 1, or the order would turn round
-UNREAD_SHARE: Final = 0.5  # share of non-ASCII letters from which a model of English does not understand a query
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 from graph.errors import StatementFailed, StoreError, StoreTimeout
 from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.records import ALWAYS_TS, UNKNOWN_TS, tag_token, time_key, timestamp
+from graph.slots import Slot
 from graph.store import Space, vector
 from recall.config import RecallConfig, candidate_count, close_look
 from recall.hits import Pool, Query, RecallRequest
@@ -28,6 +29,7 @@ COLUMNS = (
     *("created", "superseded", "tags", "keys", "sources", "follows"),
 )
 ROWS = ("hit_ids", "note_ids", "vias", "terms", "vectors", "passages", *COLUMNS)
+STATEMENT = "recall.candidates"
 LEGS = (("vector", "vector"), ("text", "text"), ("old_vector", "superseded"), ("old_text", "superseded"), ("walk", "walk"))
 
 
@@ -64,7 +66,7 @@ def candidates(
         asked = _of_the_past(asked[0], parameters(space.ns, query, request, config, kinds, since=Moment.of(request).at + 1))
 
     def read(params: Mapping[str, Any]) -> Mapping[str, Any]:
-        return space.one("recall.candidates", timeout_s=left_s(config.leg_timeout_s), **params) or {}
+        return space.one(statement(query.slot), timeout_s=left_s(config.leg_timeout_s), **params) or {}
 
     try:
         return _pool(query, [read(each) for each in asked], ())
@@ -80,6 +82,11 @@ def _of_the_past(ever: dict[str, Any], then: dict[str, Any]) -> list[dict[str, A
     Asked in one, a long history would take all the places among the candidates of the superseded layer.
     """
     return [then, ever | {"k": 1, "ask": ever["ask"] | {"names": []}}]
+
+
+def statement(slot: Slot) -> str:
+    """Name of the statement that searches the vectors of a slot."""
+    return f"{STATEMENT}{slot.suffix}"
 
 
 def _leg_by_leg(

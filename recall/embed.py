@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import zipfile
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from graph import artifacts
 from graph.errors import EmbeddingError
-from recall.text import cjk_share, terms
+from recall.text import cjk_share, non_ascii_letter_share, terms
 
 Vectors = NDArray[np.float32]
 
 E5_NAME: Final = "e5-small-v2"
 HASHING_NAME: Final = "hashing"
+MULTILINGUAL_NAME: Final = "multilingual-e5-small"
 CJK_SHARE_FOR_MULTILINGUAL: Final = 0.15
+UNREAD_SHARE: Final = 0.5  # share of non-ASCII letters from which a model of English does not understand a query
 _BATCH: Final = 32
 _QUERY_CACHE: Final = 4096
 
@@ -87,13 +89,13 @@ class E5:
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` with prefix and marks, at most `max_tokens` + 1."""
         _, tokenizer, _ = self._ready()
-        encoding = tokenizer.encode(f"passage: {_safe(text)}")
+        encoding = tokenizer.encode(f"passage: {safe(text)}")
         return len(encoding.ids) + (1 if encoding.overflowing else 0)
 
     def _embed(self, texts: list[str]) -> Vectors:
         session, tokenizer, inputs = self._ready()
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        tokens = [encoding.ids for encoding in tokenizer.encode_batch([_safe(text) for text in texts])]
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch([safe(text) for text in texts])]
         by_length = sorted(range(len(texts)), key=lambda at: len(tokens[at]))
         for start in range(0, len(by_length), _BATCH):
             rows = by_length[start : start + _BATCH]
@@ -169,7 +171,17 @@ def checked(embedder: Embedder, vectors: Vectors) -> Vectors:
     return vectors
 
 
-_FACTORIES: dict[str, Callable[[Path], Embedder]] = {E5_NAME: E5, HASHING_NAME: lambda _cache: Hashing()}
+def _multilingual(_cache: Path) -> Embedder:
+    from recall.extras import MultilingualE5
+
+    return MultilingualE5()
+
+
+_FACTORIES: dict[str, Callable[[Path], Embedder]] = {
+    E5_NAME: E5,
+    HASHING_NAME: lambda _cache: Hashing(),
+    MULTILINGUAL_NAME: _multilingual,
+}
 
 
 def register(name: str, factory: Callable[[Path], Embedder]) -> None:
@@ -191,18 +203,18 @@ def embedder(name: str, cache: Path) -> Embedder:
     return factory(cache)
 
 
-def route(query: str, registered: Iterable[str], multilingual: str | None = None) -> tuple[str, ...]:
-    """Names of the models to ask for `query`.
+def route(query: str, registered: Sequence[str], multilingual: str | None = None) -> str:
+    """Which of the registered models is asked `query`; the first is the one that reads every text.
 
-    A query whose letters are CJK by more than 15 % goes to a multilingual model: the one named by `multilingual`, else
-    the first whose name tells. Without one, and for other queries of several models, all are asked.
+    A query whose letters are CJK by more than 15 %, or by more than half outside ASCII, goes to a multilingual model: the
+    one named by `multilingual`, else the first whose name tells. Every other query, and all where there is none: the first.
     """
-    names = tuple(registered)
-    if cjk_share(query) > CJK_SHARE_FOR_MULTILINGUAL:
-        able = [name for name in names if name == multilingual] or [name for name in names if is_multilingual(name)]
-        if able:
-            return (able[0],)
-    return names
+    if cjk_share(query) > CJK_SHARE_FOR_MULTILINGUAL or non_ascii_letter_share(query) > UNREAD_SHARE:
+        able = [name for name in registered if name == multilingual] or [
+            name for name in registered if is_multilingual(name)
+        ]
+        return (able or registered)[0]
+    return registered[0]
 
 
 def is_multilingual(name: str) -> bool:
@@ -215,5 +227,6 @@ def _unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """`text` as UTF-8 can hold it: half a surrogate pair becomes a question mark."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graph.slots import FIRST, Slot
 from recall.config import RECALL_MIN_SCORE, Knobs
 from recall.text import QueryTerms
 
@@ -18,12 +19,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query as the stages need it. embedding: (d,) unit vector, or None where no vector leg is asked."""
+    """A query as the stages need it.
+
+    embedding: (d,) unit vector, or None where no vector leg is asked.  model: who made it.  slot: where its like are.
+    """
 
     text: str
     terms: QueryTerms
     embedding: NDArray[np.float32] | None
     meaningless: bool = False
+    model: str = ""
+    slot: Slot = FIRST
 
 
 @dataclass(frozen=True, kw_only=True)

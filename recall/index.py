@@ -12,56 +12,54 @@ from numpy.typing import NDArray
 from graph.records import new_id
 from graph.store import vector
 from recall.embed import Embedder
+from recall.models import Models
 from recall.text import fold, lucene, name_key, passages, query_terms, terms, unspaced
 
 ENTITY_NAME_CHARACTERS = 400
 
 
 class Indexer:
-    """Indexes texts with one embedder. Safe for several threads."""
+    """Indexes texts, with the vectors of each model that reads them. Safe for several threads."""
 
-    def __init__(self, embedder: Embedder):
-        self.embedder = embedder
+    def __init__(self, models: Models):
+        self.models = models
+
+    @property
+    def embedder(self) -> Embedder:
+        return self.models.primary.embedder
 
     def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """For each text `properties`, `embedding` (None where passages hold it) and `passages` with the same two.
+        """For each text `properties`, `vectors` (none where passages hold them) and `passages` with the same two.
 
-        All texts and passages are embedded in one go, which the model does fastest.
+        All texts and passages are embedded in one go, which a model does fastest.
         """
         room = self.embedder.max_tokens - 8
         pieces = [passages(content, self.embedder.count_tokens, room) or [content] for content in contents]
-        flat = [piece for several in pieces for piece in several]
-        vectors = iter(self.embedder.documents(flat) if flat else ())
+        held = iter(self._held([piece for several in pieces for piece in several]))
         beside = list(extra) or [""] * len(contents)
         return [
-            self._held(several, [next(vectors) for _ in several], f" {words}" if words else "")
+            self._note(several, [next(held) for _ in several], f" {words}" if words else "")
             for several, words in zip(pieces, beside, strict=True)
         ]
 
-    def _held(self, pieces: Sequence[str], vectors: Sequence[NDArray[np.float32]], beside: str) -> dict[str, Any]:
-        if len(pieces) == 1:
-            return {
-                "properties": self._properties(pieces[0] + beside, vectors[0]),
-                "embedding": vector(vectors[0]),
-                "passages": [],
-            }
-        held = [
-            {
-                "properties": self._properties(piece + beside, found) | {"content": piece, "position": position},
-                "embedding": vector(found),
-            }
-            for position, (piece, found) in enumerate(zip(pieces, vectors, strict=True))
-        ]
-        for passage in held:
-            passage["properties"]["id"] = new_id()
-        return {"properties": {"embedding_model": self.embedder.name}, "embedding": None, "passages": held}
+    def _held(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        """`properties` and `vectors` of each text, by the models that read it."""
+        held: list[dict[str, Any]] = [{"properties": {}, "vectors": []} for _ in texts]
+        for model in self.models.all:
+            rows = [row for row, text in enumerate(texts) if self.models.reads(model, text)]
+            for row, found in zip(rows, model.documents([texts[row] for row in rows]), strict=True):
+                held[row]["properties"] |= model.slot.held(model.embedder.name, packed(found))
+                held[row]["vectors"].append({"name": model.slot.embedding, "value": vector(found)})
+        return held
 
-    def _properties(self, text: str, found: NDArray[np.float32]) -> dict[str, Any]:
-        return {
-            "terms": " ".join(terms(text)),
-            "vector": packed(found),
-            "embedding_model": self.embedder.name,
-        }
+    def _note(self, pieces: Sequence[str], held: Sequence[dict[str, Any]], beside: str) -> dict[str, Any]:
+        for piece, one in zip(pieces, held, strict=True):
+            one["properties"]["terms"] = " ".join(terms(piece + beside))
+        if len(pieces) == 1:
+            return {**held[0], "passages": []}
+        for position, (piece, one) in enumerate(zip(pieces, held, strict=True)):
+            one["properties"] |= {"content": piece, "position": position, "id": new_id()}
+        return {"properties": {}, "vectors": [], "passages": list(held)}
 
     def entity(self, name: str) -> dict[str, str]:
         """`name_key` and `terms` of an entity's name."""

@@ -11,21 +11,21 @@ from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
 from recall.subhandlers import SUBHANDLERS
-from recall.warm import NAMESPACES, Warmer
+from recall.warm import Warmer
 
 
 def open_memory(runtime: Runtime) -> Recaller:
     """Recall's state, with the calibration that ships; the candidate statement is compiled before anyone asks."""
-    model = runtime.options["embedder"]
-    backgrounds = Backgrounds(runtime.store, model.name, model.dimensions)
+    models = runtime.options["models"]
+    backgrounds = Backgrounds(runtime.store, models)
     runtime.states["kg"].listeners.append(backgrounds.written)
     config = RecallConfig()
-    warmer = Warmer(runtime, model, config)
-    warmer.now(NAMESPACES[:1])
+    warmer = Warmer(runtime, models, config)
+    warmer.now(most=1)
     warmer.again()  # the rest, while the first callers are served
     own = runtime.options["settings"].calibration
     calibration = Calibration.load(own) if own else shipped()
-    return Recaller(embedder=model, calibration=calibration, backgrounds=backgrounds, warmer=warmer, config=config)
+    return Recaller(models=models, calibration=calibration, backgrounds=backgrounds, warmer=warmer, config=config)
 
 
 def close_memory(state: Recaller) -> None:

@@ -23,6 +23,7 @@ from recall.evidence import NAMES
 from recall.fuse import fuse
 from recall.gate import abstention, gate
 from recall.hits import Hit, Pool, Query, RecallRequest
+from recall.models import Models
 from recall.rerank import rerank
 from recall.score import score
 from recall.serve import diversified, fitted
@@ -36,12 +37,16 @@ NEAR_FLOOR = 20  # candidates below the floor that `explain` shows
 class Recaller:
     """The memory pack's state: what recall works with, made once."""
 
-    embedder: Embedder
+    models: Models
     calibration: Calibration
     backgrounds: Backgrounds
     warmer: Warmer
     queries: QueryCache = field(default_factory=QueryCache)
     config: RecallConfig = field(default_factory=RecallConfig)
+
+    @property
+    def embedder(self) -> Embedder:
+        return self.models.primary.embedder
 
 
 @dataclass
@@ -75,7 +80,7 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     with clock.stage("fuse"):
         pool = fuse(pool, request.fusion, state.config)
     with clock.stage("score"):
-        background = state.backgrounds.of(call.space, pool.background)
+        background = state.backgrounds.of(call.space, pool.background, query)
         hits = ranked(pool, query, request, state, scoring, background)
     with clock.stage("serve"):
         passed = gate(hits, request.floor)
@@ -116,13 +121,14 @@ def _until(call: Call, limit_s: float) -> Call:
 
 
 def embed(request: RecallRequest, state: Recaller) -> Query:
-    """Stage 1: the query's words and its vector; no vector where the strategy asks only for words."""
+    """Stage 1: the query's words and its vector, by the model that reads it; none where only words are asked for."""
     if meaningless(request.query):
         return Query(text=request.query, terms=query_terms(""), embedding=None, meaningless=True)
     terms = query_terms(request.query)
+    model = state.models.asked(request.query, state.config.scoring.multilingual_model)
     wanted = request.fusion != "keyword_only"
-    embedding = state.queries.vector(state.embedder, request.query) if wanted else None
-    return Query(text=request.query, terms=terms, embedding=embedding)
+    embedding = state.queries.vector(model.embedder, request.query) if wanted else None
+    return Query(text=request.query, terms=terms, embedding=embedding, model=model.embedder.name, slot=model.slot)
 
 
 def ranked(

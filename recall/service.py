@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,8 @@ from graph.store import Store
 from recall.embed import embedder
 from recall.index import Indexer
 from recall.linker import linker
+from recall.models import Models, beside, opened
+from recall.reindex import Filler, fill
 from recall.warm import load
 
 log = logging.getLogger(__name__)
@@ -31,6 +34,8 @@ class Service:
     store: Store
     dispatcher: Dispatcher
     server: ManagedServer | None
+    models: Models
+    filler: Filler
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -47,45 +52,82 @@ class Service:
 
     def doctor(self, *, repair: bool = False, ensure_memory_type: bool = False) -> dict[str, Any]:
         """What is wrong in the graph; see `graph.doctor.examine`."""
-        return examine(self.store, repair=repair, ensure_memory_type=ensure_memory_type)
+        model = self.models.primary
+        return examine(
+            self.store,
+            slot=model.slot,
+            model=model.embedder.name,
+            embed=lambda: fill(self.store, self.models, model),
+            repair=repair,
+            ensure_memory_type=ensure_memory_type,
+        )
 
     def close(self) -> None:
         """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
+        self.filler.close()
         self.dispatcher.close()
-        self.store.close()
-        if self.server:
-            self.server.stop()
+        disconnect(self.server, self.store)
 
 
 def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Service:
     """Starts or joins the managed server unless NEO4J_URI names one, migrates, and opens the packs.
 
-    packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, PackError.
+    packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, EmbeddingError, PackError.
     """
-    model = embedder(settings.embedder, settings.cache)
-    loading = load(model)  # while Neo4j boots
+    main, other = embedder(settings.embedder, settings.cache), beside(settings)
+    loading = load(main)  # while Neo4j boots
+    server, endpoint, store = connect(settings)
+    try:
+        models, held = opened(store, settings, main, other)
+        schema.await_online(store)
+        indexer = Indexer(models)
+        runtime = Runtime(
+            store=store,
+            indexer=indexer,
+            linker=linker(settings.linker, indexer),
+            options={"embedder": main, "models": models, "settings": settings},
+        )
+        loading.join()
+        dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
+    except BaseException:
+        disconnect(server, store)
+        raise
+    filler = Filler(store, models, held)
+    return Service(
+        settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models, filler=filler
+    )
+
+
+def connect(settings: Settings) -> tuple[ManagedServer | None, Endpoint, Store]:
+    """The server, started or joined unless NEO4J_URI names one, and a store on it whose schema is this program's."""
     server = None if settings.neo4j_uri else ManagedServer(settings)
     endpoint = server.start() if server else external(settings)
     store: Store | None = None
     try:
         store = Store(endpoint, revive=server.ensure_running if server else None)
-        schema.migrate(store, dimensions=model.dimensions)
-        indexer = Indexer(model)
-        runtime = Runtime(
-            store=store,
-            indexer=indexer,
-            linker=linker(settings.linker, indexer),
-            options={"embedder": model, "settings": settings},
-        )
-        loading.join()
-        dispatcher = Dispatcher(runtime, installed() if packs is None else packs)
+        schema.migrate(store)
     except BaseException:
-        if store:
-            store.close()
-        if server:
-            server.stop()
+        disconnect(server, store)
         raise
-    return Service(settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server)
+    return server, endpoint, store
+
+
+def disconnect(server: ManagedServer | None, store: Store | None) -> None:
+    """Leaves the database, and stops the managed server if nobody else uses it."""
+    if store:
+        store.close()
+    if server:
+        server.stop()
+
+
+@contextmanager
+def connected(settings: Settings) -> Iterator[Store]:
+    """A store, without an embedder and without packs."""
+    server, _, store = connect(settings)
+    try:
+        yield store
+    finally:
+        disconnect(server, store)
 
 
 def external(settings: Settings) -> Endpoint:

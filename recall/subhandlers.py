@@ -171,7 +171,7 @@ def recall_embed(call: Call, request: RecallRequest) -> Answer:
             "query": query.text,
             "meaningless": query.meaningless,
             "terms": query.terms.terms,
-            "model": call.state.embedder.name,
+            "model": query.model or call.state.embedder.name,
             "embedding": None if query.embedding is None else query.embedding.tolist(),
         }
     )
@@ -206,9 +206,9 @@ def recall_score(call: Call, request: StageRequest) -> Answer:
     scoring = request.config.over(state.config.scoring)
     pool = request.candidates
     if len(pool) and query.embedding is not None and pool.vectors.shape[1] != len(query.embedding):
-        model = state.embedder
-        raise ValidationFailed.of("candidates", f"vectors must be of {model.dimensions} bytes, as {model.name} makes them")
-    background = state.backgrounds.of(call.space, pool.background)
+        size = len(query.embedding)
+        raise ValidationFailed.of("candidates", f"vectors must be of {size} bytes, as {query.model} makes them")
+    background = state.backgrounds.of(call.space, pool.background, query)
     hits = pipeline.ranked(pool, query, asked, state, scoring, background)
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
     return Answer({"results": [pipeline.shown(hit, asked, pool) for hit in ordered], "passed": len(gate(hits, asked.floor))})

@@ -5,14 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from graph.errors import PalimpsestError
 from graph.packs import Runtime
-from recall.candidates import parameters
+from graph.slots import Slot
+from graph.store import Store
+from recall.candidates import parameters, statement
 from recall.config import RecallConfig
 from recall.embed import Embedder
 from recall.hits import Query, RecallRequest
+from recall.models import Models
 from recall.text import query_terms
 
 log = logging.getLogger(__name__)
@@ -36,6 +41,20 @@ def load(embedder: Embedder) -> threading.Thread:
     return thread
 
 
+def plans(slot: Slot, dimensions: int, config: RecallConfig) -> list[tuple[str, str, dict[str, Any]]]:
+    """Namespace, statement and parameters of a recall for each plan that Neo4j should have."""
+    embedding = np.full(dimensions, dimensions**-0.5, np.float32)
+    query = Query(text="warm", terms=query_terms("warm"), embedding=embedding, slot=slot)
+    request = RecallRequest(query="warm")
+    return [(ns, statement(slot), parameters(ns, query, request, config, ("memory",))) for ns in NAMESPACES]
+
+
+def plan(store: Store, slot: Slot, dimensions: int) -> None:
+    """Has Neo4j plan recall for the model of a slot again: it forgets all plans when an index is made or dropped."""
+    for ns, name, params in plans(slot, dimensions, RecallConfig()):
+        store.within(ns).one(name, timeout_s=COMPILE_S, **params)
+
+
 class Warmer:
     """Has Neo4j plan the candidate statement, which takes it seconds the first time and is cached from then on.
 
@@ -43,20 +62,18 @@ class Warmer:
     fail in the same way: whoever meets that asks for `again`.
     """
 
-    def __init__(self, runtime: Runtime, embedder: Embedder, config: RecallConfig):
-        request = RecallRequest(query="warm")
-        query = Query(text="warm", terms=query_terms("warm"), embedding=embedder.queries(["warm"])[0])
-        kinds = sorted(runtime.kinds)
-        self._params = {ns: parameters(ns, query, request, config, kinds) for ns in NAMESPACES}
+    def __init__(self, runtime: Runtime, models: Models, config: RecallConfig):
+        slots = [(model.slot, model.embedder.dimensions) for model in models.all]
+        self._asked = [asked for slot, dimensions in slots for asked in plans(slot, dimensions, config)]
         self._store = runtime.store
         self._busy = threading.Lock()
         self._closed = False
 
-    def now(self, namespaces: Sequence[str] = NAMESPACES) -> None:
-        """Returns when the statement is planned for these."""
+    def now(self, most: int | None = None) -> None:
+        """Returns when the statement is planned, or the first `most` of its plans are."""
         started = time.monotonic()
-        for ns in namespaces:
-            self._store.within(ns).one("recall.candidates", timeout_s=COMPILE_S, **self._params[ns])
+        for ns, name, params in self._asked[:most]:
+            self._store.within(ns).one(name, timeout_s=COMPILE_S, **params)
         log.info("recall is warm after %.1f s", time.monotonic() - started)
 
     def again(self) -> None:

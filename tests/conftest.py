@@ -61,6 +61,7 @@ def service(tmp_path_factory: pytest.TempPathFactory, _no_server_of_somebody_els
         home=tmp_path_factory.mktemp("home"),
         cache=Settings.from_environment().cache,
         embedder="hashing",
+        multilingual="off",  # tests/recall/test_multilingual.py has a service of its own for it
         heap="512m",
         page_cache="64m",
     )

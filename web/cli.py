@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import calibrate, demo, doctor, notes, serve
+from web.commands import calibrate, demo, doctor, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -63,6 +63,7 @@ for command in (
     doctor.doctor,
     doctor.stop,
     calibrate.calibrate,
+    reindex.reindex,
 ):
     main.add_command(command)
 

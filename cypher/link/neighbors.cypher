@@ -7,6 +7,7 @@ MATCH (n)-[r]-(m:Recallable|Entity {ns: $ns})
 WHERE NOT m:Deleted AND type(r) IN $types AND (($out AND startNode(r) = n) OR ($in AND endNode(r) = n))
 WITH n, m, r, toLower(type(r)) AS relation, coalesce(r.weight, 1.0) AS weight
 ORDER BY weight DESC, m.id, relation LIMIT $limit
-RETURN m{.*, embedding: null, terms: null, vector: null} AS node, labels(m) AS labels, relation,
+RETURN m{.*, embedding: null, embedding_b: null, embedding_multilingual: null, terms: null, vector: null, vector_b: null,
+         vector_multilingual: null} AS node, labels(m) AS labels, relation,
        startNode(r) = n AS outgoing, weight
 ORDER BY weight DESC, node.id, relation

@@ -35,6 +35,7 @@ UNWIND first + second + third AS reached
 WITH reached.node AS m, reached.way AS way ORDER BY size(way)
 WITH m, head(collect(way)) AS way
 ORDER BY size(way), m.id LIMIT $limit
-RETURN m{.*, embedding: null, terms: null, vector: null} AS node, labels(m) AS labels, size(way) AS distance,
+RETURN m{.*, embedding: null, embedding_b: null, embedding_multilingual: null, terms: null, vector: null, vector_b: null,
+         vector_multilingual: null} AS node, labels(m) AS labels, size(way) AS distance,
        [r IN way | {source: startNode(r).id, target: endNode(r).id, relation: toLower(type(r)), weight: coalesce(r.weight, 1.0)}]
          AS via

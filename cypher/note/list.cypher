@@ -11,5 +11,6 @@ CALL () {
     AND ($label = '' OR $label = 'Entity')
   RETURN n ORDER BY n.id LIMIT $limit
 }
-RETURN n{.*, embedding: null, terms: null, vector: null} AS node, labels(n) AS labels
+RETURN n{.*, embedding: null, embedding_b: null, embedding_multilingual: null, terms: null, vector: null, vector_b: null,
+         vector_multilingual: null} AS node, labels(n) AS labels
 ORDER BY node.id LIMIT $limit

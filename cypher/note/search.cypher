@@ -11,5 +11,6 @@ CALL () {
 }
 WITH CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS n, max(score) AS score
 WHERE n.ns = $ns AND NOT n:Deleted AND n.kind IN $kinds
-RETURN n{.*, embedding: null, terms: null, vector: null} AS node, labels(n) AS labels, score
+RETURN n{.*, embedding: null, embedding_b: null, embedding_multilingual: null, terms: null, vector: null, vector_b: null,
+         vector_multilingual: null} AS node, labels(n) AS labels, score
 ORDER BY score DESC, node.id LIMIT $limit

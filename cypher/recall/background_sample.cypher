@@ -1,5 +1,5 @@
-// Words and packed vectors of a namespace's current notes and passages, or of a share of them.
-// params: ns: string, share: float
+// Words, and packed vectors of a slot, of a namespace's current notes and passages, or of a share of them.
+// params: ns: string, suffix: string, share: float
 // returns: terms: list<string>, vectors: list<bytes>
 // needs: recallable_id
 MATCH (n:Recallable) WHERE n.ns = $ns AND n.id > '' AND n:Current AND rand() < $share
@@ -10,4 +10,4 @@ CALL (n) {
   MATCH (n)-[:HAS_PASSAGE]->(held:Passage)
   RETURN held
 }
-RETURN collect(held.terms) AS terms, collect(coalesce(held.vector, [])) AS vectors
+RETURN collect(held.terms) AS terms, collect(coalesce(held['vector' + $suffix], [])) AS vectors

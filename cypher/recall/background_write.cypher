@@ -1,8 +1,9 @@
-// Keeps a namespace's background; its version tells readers that theirs is old.
-// params: ns: string, background: bytes, model: string, measured: integer
+// Keeps a namespace's background for the model of a slot; its version tells readers that theirs is old.
+// params: ns: string, suffix: string, background: bytes, model: string, measured: integer
 // returns: version: integer
 // needs: namespace_name
 MATCH (space:Namespace {name: $ns})
-SET space.background = $background, space.background_model = $model, space.background_measured = $measured,
-    space.background_at = datetime(), space.background_version = coalesce(space.background_version, 0) + 1
-RETURN space.background_version AS version
+SET space['background' + $suffix] = $background, space['background_model' + $suffix] = $model,
+    space['background_version' + $suffix] = coalesce(space['background_version' + $suffix], 0) + 1,
+    space.background_measured = $measured, space.background_at = datetime()
+RETURN space['background_version' + $suffix] AS version

@@ -16,6 +16,8 @@
 //   kinds_found: list<string>, types_found: list<string>, saliences: list<float>, decays: list<float>, created: list<integer>,
 //   superseded: list<integer>, tags: list<any>, keys: list<string>, sources: list<string>, follows: list<any>,
 //   background: integer
+// variants: b, multilingual of current_embedding, superseded_embedding, node.embedding, x.embedding, hit.vector,
+//   space.background_version
 // needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name, namespace_name
 CALL () {
   WITH 1 AS go WHERE $ask.near AND $ask.tagged = ''

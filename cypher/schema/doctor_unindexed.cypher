@@ -1,6 +1,8 @@
-// Nodes that recall can't find by meaning: neither they nor their passages have a vector.
-// params: limit: integer
+// Nodes that recall can't find by meaning: they, or one of their passages, have no vector of the model that serves.
+// params: suffix: string, model: string, limit: integer
 // returns: ns: string, id: string
-MATCH (n:Recallable) WHERE NOT n:Deleted AND n.embedding IS NULL
-  AND NOT EXISTS { (n)-[:HAS_PASSAGE]->(p) WHERE p.embedding IS NOT NULL }
+MATCH (n:Recallable) WHERE NOT n:Deleted AND CASE
+  WHEN EXISTS { (n)-[:HAS_PASSAGE]->() } THEN EXISTS { (n)-[:HAS_PASSAGE]->(p)
+    WHERE p['embedding' + $suffix] IS NULL OR ($model <> '' AND p['embedding_model' + $suffix] <> $model) }
+  ELSE n['embedding' + $suffix] IS NULL OR ($model <> '' AND n['embedding_model' + $suffix] <> $model) END
 RETURN n.ns AS ns, n.id AS id ORDER BY ns, id LIMIT $limit

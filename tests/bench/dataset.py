@@ -11,6 +11,7 @@ import numpy as np
 
 from graph import schema
 from graph.records import Draft
+from graph.slots import FIRST
 from graph.store import Store, vector
 from graph.writing import link
 from recall.index import packed
@@ -58,7 +59,7 @@ class Source:
 
 def fill(store: Store, dataset: Dataset, report: Callable[[str], None] = lambda _: None) -> None:
     """Loads the dataset the fast way: search indexes away, nodes, edges, then the indexes in one go."""
-    for name in ("current_text", "superseded_text", *schema.VECTOR_INDEXES):
+    for name in ("current_text", "superseded_text", *FIRST.indexes):
         store.auto("schema.drop_index", name=name)
     source = Source(dataset, dataset.seed + 1)
     each = dataset.notes // dataset.tenants
@@ -69,7 +70,8 @@ def fill(store: Store, dataset: Dataset, report: Callable[[str], None] = lambda 
     for number, name in schema.migrations(store).items():
         if number in (10, 11):
             store.auto(name)
-    schema.migrate(store, dimensions=DIMENSIONS)
+    schema.vector_indexes(store, FIRST, DIMENSIONS)
+    schema.await_online(store)
 
 
 def _notes(store: Store, ns: str, source: Source, count: int) -> list[str]:
@@ -86,7 +88,7 @@ def _notes(store: Store, ns: str, source: Source, count: int) -> list[str]:
                 created_at=now - dt.timedelta(minutes=start + n),
                 indexed={
                     "properties": {"terms": text, "vector": packed(found)},
-                    "embedding": vector(found),
+                    "vectors": [{"name": FIRST.embedding, "value": vector(found)}],
                     "passages": [],
                 },
             )

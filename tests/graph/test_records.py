@@ -24,7 +24,7 @@ from graph.records import (
 )
 
 NOW = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
-INDEXED = {"properties": {"terms": "a b", "vector": b"1"}, "embedding": "e", "passages": []}
+INDEXED = {"properties": {"terms": "a b", "vector": b"1"}, "vectors": ["e"], "passages": []}
 MOMENTS = st.datetimes(timezones=st.just(dt.UTC))
 
 
@@ -79,8 +79,8 @@ def test_a_draft_keeps_the_world_time_apart_from_the_storing_time():
 
 
 def test_a_passage_carries_what_its_note_is_filtered_by():
-    passage = {"properties": {"content": "a", "position": 0}, "embedding": "p"}
-    item = draft(indexed=INDEXED | {"embedding": None, "passages": [passage]}, tags=["x"]).as_item(NOW)
+    passage = {"properties": {"content": "a", "position": 0}, "vectors": ["p"]}
+    item = draft(indexed=INDEXED | {"vectors": [], "passages": [passage]}, tags=["x"]).as_item(NOW)
     filtered = {"kind", "type_key", "tag_key", "created_ts", "superseded_ts", "expires_ts", "created_key", "expires_key"}
     properties = item["passages"][0]["properties"]
     assert {name: properties[name] for name in filtered} == {name: item["properties"][name] for name in filtered}

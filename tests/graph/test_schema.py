@@ -9,6 +9,7 @@ import pytest
 
 from graph import schema
 from graph.errors import SchemaError
+from graph.slots import FIRST
 
 NEWER = 999
 
@@ -35,20 +36,18 @@ def test_the_database_is_at_the_newest_version_and_each_migration_is_recorded_on
 
 def test_migrating_again_changes_nothing(store, driver):
     before = driver.execute_query("SHOW INDEXES YIELD id, name RETURN id, name ORDER BY id").records
-    assert schema.migrate(store, dimensions=384) == schema.version(store)
+    assert schema.migrate(store) == schema.version(store)
     assert driver.execute_query("SHOW INDEXES YIELD id, name RETURN id, name ORDER BY id").records == before
 
 
 def test_a_database_of_a_newer_program_is_refused(store, from_the_future):
     with pytest.raises(SchemaError, match=r"has schema 999, this program knows \d+: install a newer Palimpsest"):
-        schema.migrate(store, dimensions=384)
+        schema.migrate(store)
 
 
-def test_vectors_of_other_dimensions_are_refused_with_what_to_do(store):
-    with pytest.raises(
-        SchemaError, match="holds vectors of 384 dimensions, the embedder makes 768: set PALIMPSEST_EMBEDDER back"
-    ):
-        schema.migrate(store, dimensions=768)
+def test_an_index_of_other_dimensions_is_refused(store):
+    with pytest.raises(SchemaError, match="current_embedding holds vectors of 384 dimensions, not of 768"):
+        schema.vector_indexes(store, FIRST, 768)
 
 
 def test_vectors_are_not_quantized_and_filtered_inside_the_index(driver):
@@ -82,7 +81,8 @@ def test_an_index_that_is_gone_is_named(store, driver):
 def test_an_index_that_is_gone_is_made_again_at_the_next_start(store, driver):
     driver.execute_query("DROP INDEX entity_page")
     driver.execute_query("DROP INDEX current_text")
-    schema.migrate(store, dimensions=384)
+    schema.migrate(store)
+    schema.await_online(store)
     assert set(schema.states(store).values()) == {"ONLINE"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from graph import schema
 from graph.errors import StatementError
+from graph.slots import FIRST, SLOTS
 from graph.statements import FOLDER, Statement, load, parse
 from graph.store import Store, vector
 
@@ -62,6 +64,22 @@ def test_a_statement_takes_its_name_from_its_path_and_its_contract_from_its_head
     assert statement.text == "CYPHER 25\n" + text
 
 
+def test_a_variant_has_its_suffix_behind_the_words_that_vary(folder):
+    text = (
+        "// Finds.\n// params: embedding: vector\n// returns: id: string\n// variants: b, c of near, n.embedding\n"
+        "// needs: near, page\nMATCH (n) SEARCH n IN (VECTOR INDEX near FOR $embedding LIMIT 1)\n"
+        "RETURN n.embedding AS near_embedding, n.embeddings, x.near\n"
+    )
+    written(folder, text)
+    found = load(folder)
+    assert list(found) == ["note.one", "note.one_b", "note.one_c"]
+    assert found["note.one"].needs == ("near", "page")
+    other = found["note.one_b"]
+    assert (other.variant_of, other.needs, other.params) == ("note.one", ("near_b", "page"), {"embedding": "vector"})
+    assert "VECTOR INDEX near_b FOR $embedding" in other.text
+    assert "RETURN n.embedding_b AS near_embedding, n.embeddings, x.near\n" in other.text
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
@@ -76,6 +94,8 @@ def test_a_statement_takes_its_name_from_its_path_and_its_contract_from_its_head
         ("// Purpose.\n// params: -\n// returns: id: lists<string>\nRETURN 1 AS id\n", 3, "is not `name: type`"),
         ("// Purpose.\n// params: -\n// returns: id: list<string\nRETURN 1 AS id\n", 3, "is not `name: type`"),
         ("// Purpose.\n// params: a: map>\n// returns: -\nRETURN $a\n", 2, "is not `name: type`"),
+        ("// Purpose.\n// params: -\n// returns: -\n// variants: b of x.y\nRETURN 1\n", 4, "varies 'x.y', which"),
+        ("// Purpose.\n// params: -\n// returns: -\n// variants: b\nRETURN 1\n", 4, "must say `variants"),
         ("// Purpose.\n// params: a: map, a: map\n// returns: -\nRETURN $a\n", 2, "a is declared twice"),
     ],
 )
@@ -105,6 +125,7 @@ def test_a_statement_works_inside_a_namespace(name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_statement_has_a_caller(name, named_in_sources):
+    name = SHIPPED[name].variant_of or name
     if not re.fullmatch(r"schema\.\d{3}_\w+", name):  # migrations are found by their numbers
         assert name in named_in_sources
 
@@ -149,8 +170,9 @@ def explained(driver: neo4j.Driver, statement: Statement) -> Mapping[str, Any]:
 
 def problems(store: Store, driver: neo4j.Driver, statement: Statement) -> list[str]:
     """What stands against running `statement`: indexes that aren't ready, a plan that is refused or scans."""
-    states = schema.states(store)
-    found = [f"{name} is {states[name]}" for name in statement.needs if states[name] != "ONLINE"]
+    rows = {row["name"]: row["state"] for row in store.rows("schema.indexes")}
+    states = {name: rows.get(name, "MISSING") for name in statement.needs}
+    found = [f"{name} is {state}" for name, state in states.items() if state != "ONLINE"]
     try:
         plan = list(operators(explained(driver, statement)))
     except neo4j.exceptions.Neo4jError as error:
@@ -160,11 +182,26 @@ def problems(store: Store, driver: neo4j.Driver, statement: Statement) -> list[s
     return found
 
 
+@pytest.fixture(scope="module")
+def every_slot(service) -> Iterator[None]:
+    """Indexes of the slots that no model is in."""
+    store = service.store
+    for slot in SLOTS:
+        schema.vector_indexes(store, slot, 384)
+    while not all(row["state"] == "ONLINE" for row in store.rows("schema.indexes")):
+        time.sleep(0.1)
+    yield
+    for name in (name for slot in SLOTS[1:] for name in slot.indexes):
+        store.auto("schema.drop_index", name=name)
+
+
+@pytest.mark.usefixtures("every_slot")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_server_plans_a_statement_without_a_scan_and_with_its_indexes_online(store, driver, name):
     assert problems(store, driver, SHIPPED[name]) == []
 
 
+@pytest.mark.usefixtures("every_slot")
 @pytest.mark.parametrize("name", [name for name, statement in SHIPPED.items() if statement.scoped])
 def test_every_index_that_a_plan_uses_is_watched(store, driver, name):
     statement = SHIPPED[name]
@@ -198,7 +235,7 @@ def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
                 if index in migrations:
                     store.auto(migrations[index])
                 else:
-                    schema._vector_indexes(store, service.dispatcher.runtime.options["embedder"].dimensions)
+                    schema.vector_indexes(store, FIRST, service.models.primary.embedder.dimensions)
                 schema.await_online(store)
     finally:  # the plans went with the indexes; the next recall must not wait for a new one
         memory = service.dispatcher.runtime.states["memory"]

@@ -67,10 +67,13 @@ def test_a_query_is_embedded_once() -> None:
 
 def test_a_cjk_query_goes_to_a_multilingual_model_where_there_is_one() -> None:
     models = ["e5-small-v2", "multilingual-e5", "other"]
-    assert route("钢琴室在哪里", models) == ("multilingual-e5",)
-    assert route("钢琴室在哪里", models, multilingual="other") == ("other",)
-    assert route("where is the piano room", models) == tuple(models)
-    assert route("钢琴室", ["e5-small-v2"]) == ("e5-small-v2",)
+    assert route("钢琴室在哪里", models) == "multilingual-e5"
+    assert route("what does 钢琴室 mean", models) == "multilingual-e5"
+    assert route("где стоит рояль", models) == "multilingual-e5"
+    assert route("钢琴室在哪里", models, multilingual="other") == "other"
+    assert route("where is the piano room", models) == "e5-small-v2"
+    assert route("Müllers Café", models) == "e5-small-v2", "a name with an accent is no other script"
+    assert route("钢琴室", ["e5-small-v2"]) == "e5-small-v2"
 
 
 def test_e5_gives_unit_vectors_that_tell_matters_apart(e5: Embedder) -> None:

@@ -81,7 +81,10 @@ def test_every_confirmed_note_outlives_a_kill_of_both(home: Path) -> None:
     workers = [threading.Thread(target=load, args=(worker,)) for worker in range(4)]
     for worker in workers:
         worker.start()
-    time.sleep(4)
+    until = time.monotonic() + 60  # the first writes wait for their statements to be planned
+    while len(confirmed) <= 20 and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)
     neo4j = json.loads((home / "run" / "server.json").read_text())["pid"]
     os.kill(neo4j, signal.SIGKILL)
     time.sleep(0.3)
