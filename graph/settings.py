@@ -47,7 +47,7 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
 def _one_of(*values: str) -> Callable[[str], str]:
     def read(raw: str) -> str:
         if raw.lower() not in values:
-            raise ValueError(f"one of {', '.join(values)}")
+            raise ValueError(f"{', '.join(values[:-1])} or {values[-1]}")
         return raw.lower()
 
     return read
@@ -76,6 +76,13 @@ def _uri(raw: str) -> str:
     if parts.username or parts.password:
         raise ValueError(f"{wanted}; user and password go into NEO4J_USERNAME and NEO4J_PASSWORD")
     return raw
+
+
+def _url(raw: str) -> str:
+    parts = urlsplit(raw)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise ValueError("an address such as https://api.openai.com/v1, without user and password")
+    return raw.rstrip("/")
 
 
 def _of(*variables: str, read: Callable[[str], Any] = str, about: str, secret: bool = False) -> dict[str, Any]:
@@ -130,6 +137,19 @@ class Settings:
             read=_one_of("auto", "all", "off"),
             about="Which texts the model of the extra `multilingual` reads too: auto (other scripts), all, off.",
         ),
+    )
+    openai_url: str = field(
+        default="https://api.openai.com/v1",
+        metadata=_of(
+            "PALIMPSEST_OPENAI_URL",
+            "OPENAI_BASE_URL",
+            read=_url,
+            about="Where a model called openai:MODEL is asked: any endpoint with OpenAI's /embeddings.",
+        ),
+    )
+    openai_key: str | None = field(
+        default=None,
+        metadata=_of("PALIMPSEST_OPENAI_KEY", "OPENAI_API_KEY", about="The key for that endpoint.", secret=True),
     )
     calibration: Path | None = field(
         default=None,

@@ -58,5 +58,5 @@ def _packed(values: NDArray[Any]) -> str:
 
 if __name__ == "__main__":
     name, *given = sys.argv[1:]
-    found = shape([Path(file) for file in given] or [LABELS], embedder(name, Settings.from_environment().cache))
+    found = shape([Path(file) for file in given] or [LABELS], embedder(name, Settings.from_environment()))
     print(json.dumps({name: found}))

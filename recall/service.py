@@ -74,7 +74,7 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
 
     packs: those that are installed, if None.  Raises SettingsError, ServerError, StoreError, EmbeddingError, PackError.
     """
-    main, other = embedder(settings.embedder, settings.cache), beside(settings)
+    main, other = embedder(settings.embedder, settings), beside(settings)
     loading = load(main)  # while Neo4j boots
     server, endpoint, store = connect(settings)
     try:

@@ -54,7 +54,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/reliability.png"))
     args = parser.parse_args()
     settings = Settings.from_environment()
-    model = embedder(settings.embedder, settings.cache)
+    model = embedder(settings.embedder, settings)
     read = [corpus for file in (LABELS, *args.files) for corpus in corpora(file, model)]
     curves: dict[str, dict[str, Any]] = {mode: {} for mode in MODES}
     for mode in MODES:

@@ -42,6 +42,8 @@ def test_the_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPa
         ("PALIMPSEST_EMBEDDER", "none", "embedder", "none"),
         ("PALIMPSEST_LINKER", "off", "linker", "off"),
         ("PALIMPSEST_MULTILINGUAL", "ALL", "multilingual", "all"),
+        ("PALIMPSEST_OPENAI_URL", "http://127.0.0.1:8000/v1/", "openai_url", "http://127.0.0.1:8000/v1"),
+        ("OPENAI_API_KEY", "k", "openai_key", "k"),
         ("NEO4J_USERNAME", "ann", "neo4j_username", "ann"),
         ("NEO4J_USER", "ann", "neo4j_username", "ann"),
         ("NEO4J_PASSWORD", "pa55word", "neo4j_password", "pa55word"),
@@ -83,7 +85,8 @@ def test_an_override_wins_over_the_environment_unless_it_is_none() -> None:
     ("environ", "said"),
     [
         ({"PALIMPSEST_PORT": "65536"}, "PALIMPSEST_PORT='65536': must be a whole number from 0 to 65535"),
-        ({"PALIMPSEST_MULTILINGUAL": "some"}, "PALIMPSEST_MULTILINGUAL='some': must be one of auto, all, off"),
+        ({"PALIMPSEST_OPENAI_URL": "http://me:pw@x/v1"}, "PALIMPSEST_OPENAI_URL='http://***@x/v1': must be an address"),
+        ({"PALIMPSEST_MULTILINGUAL": "some"}, "PALIMPSEST_MULTILINGUAL='some': must be auto, all or off"),
         ({"PALIMPSEST_BOLT_PORT": "0"}, "PALIMPSEST_BOLT_PORT='0': must be a whole number from 1 to 65535"),
         ({"PALIMPSEST_THREADS": "-1"}, "PALIMPSEST_THREADS='-1': must be a whole number from 1 to 256"),
         ({"PALIMPSEST_NEO4J_HEAP": "2"}, "PALIMPSEST_NEO4J_HEAP='2': must be a memory size"),

@@ -36,7 +36,7 @@ FALLS = ["meaning_behind", "coverage_behind", "crowd_coverage", "crowd_meaning",
 
 @pytest.fixture(scope="module")
 def e5() -> Embedder:
-    return embedder(E5_NAME, Settings.from_environment().cache)
+    return embedder(E5_NAME, Settings.from_environment())
 
 
 def relevances(texts: Sequence[str], query: str, model: Embedder, *, words: bool = True, vector: bool = True) -> list[float]:

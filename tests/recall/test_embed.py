@@ -18,7 +18,7 @@ from recall.tokens import count, cut
 @pytest.fixture(scope="module")
 def e5() -> Embedder:
     """The real model, from the cache that the service uses."""
-    return embedder(E5_NAME, Settings.from_environment().cache)
+    return embedder(E5_NAME, Settings.from_environment())
 
 
 class Counting(Hashing):
@@ -32,7 +32,7 @@ class Counting(Hashing):
 def test_an_unknown_model_is_named_with_those_that_are_known(tmp_path: Path) -> None:
     assert {E5_NAME, HASHING_NAME} <= set(known())
     with pytest.raises(EmbeddingError, match=r"'nope'.*e5-small-v2"):
-        embedder("nope", tmp_path)
+        embedder("nope", Settings(cache=tmp_path))
 
 
 def test_other_dimensions_than_said_are_an_error() -> None:

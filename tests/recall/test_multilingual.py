@@ -145,9 +145,9 @@ def test_the_setting_turns_it_off_and_a_multilingual_model_needs_none_beside():
     assert found.name == MULTILINGUAL_NAME
 
 
-def test_a_query_is_kept_for_each_model(nano, tmp_path):
+def test_a_query_is_kept_for_each_model(nano):
     cache = QueryCache()
-    hashed, read = cache.vector(embedder(HASHING_NAME, tmp_path), ASKED), cache.vector(nano, ASKED)
+    hashed, read = cache.vector(embedder(HASHING_NAME, Settings()), ASKED), cache.vector(nano, ASKED)
     assert not np.allclose(hashed, read)
     assert cache.vector(nano, ASKED) is read
 

@@ -35,7 +35,7 @@ def calibrate(
     from recall.embed import embedder
 
     settings = Settings.from_environment(home=home)
-    content, rows = fit(files, embedder(settings.embedder, settings.cache), measure=measure, shipped=not only)
+    content, rows = fit(files, embedder(settings.embedder, settings), measure=measure, shipped=not only)
     out.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if as_json:
         return write_json({"file": str(out), "figures": rows})

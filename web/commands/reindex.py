@@ -40,7 +40,7 @@ def reindex(model: str, batch: int, drop: bool, home: str | None, as_json: bool)
             if as_json
             else click.echo(f"{model} is dropped: {cleared:,} nodes had something of it.")
         )
-    new = embedder(model, settings.cache)
+    new = embedder(model, settings)
     with interruptible(130), connected(settings) as store, _progress(model) as report:
         done = run(store, new, batch=batch, report=report)
     if as_json:
