@@ -94,7 +94,7 @@ def test_an_override_wins_over_the_environment_unless_it_is_none() -> None:
         ({**OWN_SERVER, "NEO4J_URI": "http://db.example"}, "NEO4J_URI='http://db.example': must be an address"),
         ({**OWN_SERVER, "NEO4J_URI": "bolt://"}, "NEO4J_URI='bolt://': must be an address"),
         ({**OWN_SERVER, "NEO4J_URI": "bolt://h:99999"}, "NEO4J_URI='bolt://h:99999': must be an address"),
-        ({"PALIMPSEST_LINKER": "on"}, "PALIMPSEST_LINKER='on': must be one of names, off"),
+        ({"PALIMPSEST_LINKER": "on"}, "PALIMPSEST_LINKER='on': must be names or off"),
         ({"NEO4J_URI": "bolt://db.example"}, "NEO4J_PASSWORD is not set"),
         ({"PALIMPSEST_BOLT_PORT": "7000", "PALIMPSEST_BROWSER_PORT": "7000"}, "not be the same as"),
     ],
