@@ -117,8 +117,8 @@ class Store:
     def auto(self, name: str, /, **params: Any) -> list[Row]:
         """Runs a statement in a transaction of its own making: schema commands and `CALL .. IN TRANSACTIONS`.
 
-        A schema command needs a label to itself, and the server gives up after 10 s of others writing or planning: it is tried
-        again for `AUTO_S`, so each of these statements must bear being run twice.
+        A schema command needs a label to itself, and the server gives up after 10 s of others writing or planning: it is
+        tried again for `AUTO_S`, so each of these statements must bear being run twice.
         """
         text = self.statement(name, params).text
         until = time.monotonic() + AUTO_S
