@@ -35,7 +35,7 @@ class Indexer:
         """For each text `properties`, `vectors` (none where passages hold them), `passages` with the same two, and `unread`.
 
         All texts and passages are embedded in one go, which a model does fastest. The multilingual model takes its time: it
-        reads the first of a call at once; what it has not read is `unread`, and the rest of the note is searchable meanwhile.
+        reads the first of a call at once; what it has not read is `unread`, and is found by its words meanwhile.
         """
         room = self.embedder.max_tokens - 8
         pieces = [passages(content, self.embedder.count_tokens, room) or [content] for content in contents]
