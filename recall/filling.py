@@ -75,9 +75,7 @@ class Filler:
         space = self._store.within(ns)
         asked: dict[str, Any] = {"suffix": model.slot.suffix, "model": model.embedder.name, "limit": 1}
         for id in ids:
-            row = space.one(
-                "note.unembedded", after=id[:-1], **asked
-            )  # what sorts next to the beginning of an id is that id
+            row = space.one("note.unembedded", after=id[:-1], **asked)  # the id itself sorts next to its beginning
             texts = [text for text in row["texts"] if self._reading.reads(model, text["content"] or "")] if row else []
             for start in range(0, len(texts), BATCH):
                 if self._ended.is_set():

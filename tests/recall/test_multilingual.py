@@ -103,9 +103,7 @@ def test_passages_get_the_second_vector_as_notes_do(ask, by_hand, monkeypatch):
     assert all(row["has"] == (non_ascii_letter_share(row["text"]) > TEXT_SHARE) for row in rows)
 
 
-LONG = "".join(
-    f"第{n}号仓库存放木材和绳索，由老王看管，每周五清点一次。" for n in range(120)
-)  # about 20 s of the model's time at once
+LONG = "".join(f"第{n}号仓库存放木材和绳索，由老王看管，每周五清点一次。" for n in range(120))
 
 
 def lacking(by_hand) -> int:
