@@ -7,6 +7,7 @@ from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration, shipped
 from recall.config import RecallConfig
+from recall.configured import configured
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
@@ -19,12 +20,12 @@ def open_memory(runtime: Runtime) -> Recaller:
     models = runtime.options["models"]
     backgrounds = Backgrounds(runtime.store, models)
     runtime.states["kg"].listeners.append(backgrounds.written)
-    config = RecallConfig()
+    settings = runtime.options["settings"]
+    config = configured(settings.recall) if settings.recall else RecallConfig()
     warmer = Warmer(runtime, models, config)
     warmer.now(most=1)
     warmer.again()  # the rest, while the first callers are served
-    own = runtime.options["settings"].calibration
-    calibration = Calibration.load(own) if own else shipped()
+    calibration = Calibration.load(settings.calibration) if settings.calibration else shipped()
     return Recaller(models=models, calibration=calibration, backgrounds=backgrounds, warmer=warmer, config=config)
 
 

@@ -28,6 +28,7 @@ from recall.gate import gate
 from recall.hits import Pool, RecallRequest
 from recall.index import packed, unpacked
 from recall.memory_schemas import QUERY_BYTES, KnobsRequest, RecallRequestSchema
+from recall.score import features
 
 ROW_FIELDS = ("hit_ids", "note_ids", "vias", "terms", "paths", "passages")
 MOST_ROWS = 2000
@@ -194,12 +195,19 @@ def recall_fuse(call: Call, request: StageRequest) -> Answer:
 
 
 def recall_rerank(call: Call, request: StageRequest) -> Answer:
-    """Stage 4: candidates with the features that `reranker_weights` asks for, best first."""
-    return recall_score(call, request)
+    """Stage 4: candidates by the weighted mean of the `features` that `reranker_weights` asks for, best first.
+
+    Without weights it is `recall_score`, as the stage is off.
+    """
+    return _scored(call, request, with_features=True)
 
 
 def recall_score(call: Call, request: StageRequest) -> Answer:
     """Stage 5: candidates with relevance and score, best first; `passed` counts those that clear the floor."""
+    return _scored(call, request)
+
+
+def _scored(call: Call, request: StageRequest, *, with_features: bool = False) -> Answer:
     state = call.state
     asked = request.as_recall()
     query = pipeline.embed(asked, state)
@@ -211,7 +219,11 @@ def recall_score(call: Call, request: StageRequest) -> Answer:
     background = state.backgrounds.of(call.space, pool.background, query)
     hits = pipeline.ranked(pool, query, asked, state, scoring, background)
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
-    return Answer({"results": [pipeline.shown(hit, asked, pool) for hit in ordered], "passed": len(gate(hits, asked.floor))})
+    results = [pipeline.shown(hit, asked, pool) for hit in ordered]
+    if with_features:
+        for shown, hit in zip(results, ordered, strict=True):
+            shown["features"] = features(hit, scoring)
+    return Answer({"results": results, "passed": len(gate(hits, asked.floor))})
 
 
 def _subhandler(name: str, request: Request, response: Response, handler: Any) -> Verb:
