@@ -1,0 +1,245 @@
+"""Where memories for a task come from: six sources of one signature, in the order in which they are merged.
+
+A source is called with an `Asking` and gives the memories it found, each past its gate on the one calibrated scale. The
+first five read one recall and its counterpart over what was learnt; the persona is asked for by itself, so that no number of
+notes crowds it out. Sources only read. They run at the same time, and an answer that several of them read is asked for once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import numpy as np
+
+from graph.fields import shown_time
+from graph.ontology import LABEL_OF_KIND
+from graph.packs import Call
+from graph.records import moment_of
+from recall import pipeline
+from recall.background import Background
+from recall.calibrate import Calibration
+from recall.candidates import Moment
+from recall.config import RECALL_MIN_SCORE, ScoringConfig
+from recall.evidence import Candidates, gathered
+from recall.fuse import fuse
+from recall.gate import gate
+from recall.hits import Hit, Pool, Query, RecallRequest
+from recall.score import score
+from recall.serve import diversified
+from recall.text import meaningless, query_terms, terms
+from recall.tokens import count
+
+PERSONA_TYPES: Final = ("self", "personality")
+LEARNT_KINDS: Final = ("neuron", "abstraction", "knowledge")
+NOTES, LEARNT, PERSONA = 10, 10, 5  # limits of the recalls, which say how deep each one looks
+MOST_EACH: Final = 30  # memories that a source gives
+HIT: Final = 0.9  # share of a trigger's words, by worth, that the task must have; a stem counts .95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selected:
+    """A memory that may enter a context. sources: those that found it, in their order.  tokens: of `content`."""
+
+    id: str
+    sources: tuple[str, ...]
+    kind: str
+    content: str
+    tokens: int
+    relevance: float
+    score: float
+    memory_type: str | None = None
+    created_at: str = ""
+    path: Sequence[Mapping[str, Any]] = ()
+    cut: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What a recall looked at. hits: by score; those of `learnt` are not gated yet: neurons have a measure of their own."""
+
+    hits: Sequence[Hit] = ()
+    pool: Pool | None = None
+    background: Background = field(default_factory=Background.shipped)
+
+
+class Asking:
+    """A task put to memory. Each of its recalls is made once, by whichever source needs it first; the others wait for it."""
+
+    def __init__(self, call: Call, task: str, types: Collection[str] | None = None):
+        self.call, self.task, self.types = call, task, list(types) if types else None
+        self.recaller: pipeline.Recaller = call.runtime.states["memory"]
+        self.meaningless = meaningless(task)
+        self._answers: dict[str, Future[Any]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def scoring(self) -> ScoringConfig:
+        return self.recaller.config.scoring
+
+    @property
+    def query(self) -> Query:
+        """The task's words and vector, and nothing else's."""
+        found: Query = self._once("query", lambda: pipeline.embed(RecallRequest(query=self.task), self.recaller))
+        return found
+
+    def notes(self) -> Seen:
+        """The recall over notes, past the gate."""
+        kinds = [kind for kind, label in self.call.runtime.kinds.items() if label == "Note"]
+        return self._recall("notes", kinds, self.types, NOTES, RECALL_MIN_SCORE)
+
+    def learnt(self) -> Seen:
+        """The recall over neurons, abstractions and knowledge."""
+        return self._recall("learnt", LEARNT_KINDS, self.types, LEARNT, 0.0)
+
+    def persona(self) -> Seen:
+        """The second typed query: what is known of oneself, past the gate."""
+        return self._recall("persona", None, PERSONA_TYPES, PERSONA, RECALL_MIN_SCORE)
+
+    def pools(self) -> list[Pool]:
+        """The candidates of all recalls that are done."""
+        with self._lock:
+            done = [answer for answer in self._answers.values() if answer.done() and answer.exception() is None]
+        found = [answer.result() for answer in done]
+        return [seen.pool for seen in found if isinstance(seen, Seen) and seen.pool is not None]
+
+    def _recall(self, name: str, kinds: Sequence[str] | None, types: Sequence[str] | None, limit: int, floor: float) -> Seen:
+        request = RecallRequest(query=self.task, kind=kinds, memory_type=types, limit=limit, min_score=floor)
+        found: Seen = self._once(name, lambda: self._seen(request))
+        return found
+
+    def _seen(self, request: RecallRequest) -> Seen:
+        if self.meaningless:
+            return Seen()
+        query, state = self.query, self.recaller
+        pool = fuse(pipeline.searched(self.call, query, request, state), request.fusion, state.config)
+        background = state.backgrounds.of(self.call.space, pool.background, query)
+        hits = pipeline.ranked(pool, query, request, state, self.scoring, background)
+        return Seen(hits=diversified(hits, pool, state.config), pool=pool, background=background)
+
+    def _once(self, name: str, ask: Callable[[], Any]) -> Any:
+        with self._lock:
+            mine = name not in self._answers
+            answer = self._answers.setdefault(name, Future())
+        if mine:
+            try:
+                answer.set_result(ask())
+            except BaseException as error:
+                answer.set_exception(error)
+        return answer.result()
+
+
+Source = Callable[[Asking], Sequence[Selected]]
+
+
+def name_of(source: Source) -> str:
+    """A source is called what its function or class is called."""
+    return str(getattr(source, "__name__", type(source).__name__))
+
+
+def store(asking: Asking) -> Sequence[Selected]:
+    """Memory notes, through the recall pipeline."""
+    return _gated("store", (hit for hit in asking.notes().hits if not _walked(hit)))
+
+
+def neurons(asking: Asking) -> Sequence[Selected]:
+    """Neurons of which the task hits a trigger. However important one is, without a hit it does not come."""
+    seen = asking.learnt()
+    found = {hit.id: hit for hit in seen.hits if _label(hit) == "Neuron"}
+    if not found:
+        return []
+    rows = asking.call.space.rows("recall.triggers", timeout_s=asking.call.left_s(2.0), ids=list(found))
+    for hit in found.values():
+        hit.relevance = 0.0
+    for row in rows:
+        calibration, background = asking.recaller.calibration, seen.background
+        found[row["id"]].relevance = overlap(asking.task, row["triggers"], calibration, background)
+    now = Moment.of(RecallRequest(query=asking.task)).now
+    score(list(found.values()), asking.scoring, now=now)
+    return _gated("neurons", found.values())
+
+
+def graphs(asking: Asking) -> Sequence[Selected]:
+    """What only the walk led to, from the names in the task."""
+    return _gated("graphs", (hit for seen in (asking.notes(), asking.learnt()) for hit in seen.hits if _walked(hit)))
+
+
+def abstraction(asking: Asking) -> Sequence[Selected]:
+    """General facts drawn from several notes."""
+    return _gated("abstraction", (hit for hit in asking.learnt().hits if _label(hit) == "Abstraction" and not _walked(hit)))
+
+
+def consolidated(asking: Asking) -> Sequence[Selected]:
+    """Knowledge items."""
+    return _gated("consolidated", (hit for hit in asking.learnt().hits if _label(hit) == "Knowledge" and not _walked(hit)))
+
+
+def persona(asking: Asking) -> Sequence[Selected]:
+    """What is known of oneself and bears on the task."""
+    return _gated("persona", asking.persona().hits)[:PERSONA]
+
+
+DEFAULT_SOURCES: Final[tuple[Source, ...]] = (store, neurons, graphs, abstraction, consolidated, persona)
+
+
+def overlap(task: str, triggers: Sequence[str], calibration: Calibration, background: Background) -> float:
+    """The calibrated probability that the task is what a trigger is about: the best of those that it has whole, 0 if none.
+
+    Here the trigger is the query and the task is what may match it, so a long task that has the trigger loses nothing.
+    """
+    row = Candidates(note_ids=[""], terms=[" ".join(terms(task))], vectors=np.zeros((1, 0), np.float32), follows=[()])
+    best = 0.0
+    for trigger in triggers:
+        found = gathered(row, query_terms(trigger), None, background)
+        if found.has_words and found.column("coverage")[0] >= HIT:
+            best = max(best, float(calibration.modes["lexical"].probability(found.values)[0]))
+    return best
+
+
+def _gated(source: str, hits: Any) -> list[Selected]:
+    """The hits past the one floor, by score, as memories."""
+    passed = gate(list(hits), RECALL_MIN_SCORE)
+    return [_selected(source, hit) for hit in sorted(passed, key=lambda hit: (-hit.score, hit.id))[:MOST_EACH]]
+
+
+def _selected(source: str, hit: Hit) -> Selected:
+    """Of a long note the passage that matched, else its beginning."""
+    content = (hit.passage or hit.content) if hit.clipped else hit.content
+    return Selected(
+        id=hit.id,
+        sources=(source,),
+        kind=hit.kind,
+        content=content,
+        tokens=count(content),
+        relevance=hit.relevance,
+        score=hit.score,
+        memory_type=hit.memory_type,
+        created_at=shown_time(moment_of(hit.created_ts)),
+        path=hit.path,
+        cut=hit.clipped,
+    )
+
+
+def _walked(hit: Hit) -> bool:
+    return hit.sources == ["walk"] and _label(hit) != "Neuron"
+
+
+def _label(hit: Hit) -> str:
+    return LABEL_OF_KIND.get(hit.kind, "Note")
+
+
+def merged(found: Sequence[Sequence[Selected]]) -> list[Selected]:
+    """Each memory once, by score: found by several sources, it has the best of what they say of it."""
+    by_id: dict[str, Selected] = {}
+    for several in found:
+        for one in several:
+            known = by_id.get(one.id)
+            if known is None:
+                by_id[one.id] = one
+            else:
+                best = max(known, one, key=lambda memory: memory.relevance)
+                by_id[one.id] = replace(best, sources=known.sources + one.sources)
+    return sorted(by_id.values(), key=lambda memory: (-memory.score, memory.id))
