@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from graph.errors import PalimpsestError
 from graph.packs import Call
 from recall.gate import abstention
 from recall.serve import SMALLEST_CUT
@@ -108,7 +109,8 @@ class MemorySelector:
                 break
             waiting.discard(name)
             if isinstance(answer, Exception):
-                log.warning("selection goes on without %s: %s: %s", name, type(answer).__name__, answer)
+                unforeseen = None if isinstance(answer, PalimpsestError) else answer
+                log.warning("selection goes on without %s: %s: %s", name, type(answer).__name__, answer, exc_info=unforeseen)
             else:
                 found[name] = answer
         return {name: found[name] for name in sources if name in found}, [name for name in sources if name not in found]

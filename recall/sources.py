@@ -7,6 +7,7 @@ notes crowds it out. Sources only read. They run at the same time, and an answer
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
@@ -37,6 +38,7 @@ PERSONA_TYPES: Final = ("self", "personality")
 LEARNT_KINDS: Final = ("neuron", "abstraction", "knowledge")
 NOTES, LEARNT, PERSONA = 10, 10, 5  # limits of the recalls, which say how deep each one looks
 MOST_EACH: Final = 30  # memories that a source gives
+_MEMORY: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} (?:follows|associates)$")
 HIT: Final = 0.9  # share of a trigger's words, by worth, that the task must have; a stem counts .95
 
 
@@ -59,7 +61,7 @@ class Selected:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a recall looked at. hits: by score; those of `learnt` are not gated yet: neurons have a measure of their own."""
+    """What a recall looked at: every candidate as a hit, not gated yet."""
 
     hits: Sequence[Hit] = ()
     pool: Pool | None = None
@@ -87,17 +89,17 @@ class Asking:
         return found
 
     def notes(self) -> Seen:
-        """The recall over notes, past the gate."""
+        """The recall over notes."""
         kinds = [kind for kind, label in self.call.runtime.kinds.items() if label == "Note"]
-        return self._recall("notes", kinds, self.types, NOTES, RECALL_MIN_SCORE)
+        return self._recall("notes", kinds, self.types, NOTES)
 
     def learnt(self) -> Seen:
         """The recall over neurons, abstractions and knowledge."""
-        return self._recall("learnt", LEARNT_KINDS, self.types, LEARNT, 0.0)
+        return self._recall("learnt", LEARNT_KINDS, self.types, LEARNT)
 
     def persona(self) -> Seen:
-        """The second typed query: what is known of oneself, past the gate."""
-        return self._recall("persona", None, PERSONA_TYPES, PERSONA, RECALL_MIN_SCORE)
+        """The second typed query: what is known of oneself."""
+        return self._recall("persona", None, PERSONA_TYPES, PERSONA)
 
     def pools(self) -> list[Pool]:
         """The candidates of all recalls that are done."""
@@ -106,8 +108,8 @@ class Asking:
         found = [answer.result() for answer in done]
         return [seen.pool for seen in found if isinstance(seen, Seen) and seen.pool is not None]
 
-    def _recall(self, name: str, kinds: Sequence[str] | None, types: Sequence[str] | None, limit: int, floor: float) -> Seen:
-        request = RecallRequest(query=self.task, kind=kinds, memory_type=types, limit=limit, min_score=floor)
+    def _recall(self, name: str, kinds: Sequence[str] | None, types: Sequence[str] | None, limit: int) -> Seen:
+        request = RecallRequest(query=self.task, kind=kinds, memory_type=types, limit=limit, min_score=0.0)
         found: Seen = self._once(name, lambda: self._seen(request))
         return found
 
@@ -118,7 +120,7 @@ class Asking:
         pool = fuse(pipeline.searched(self.call, query, request, state), request.fusion, state.config)
         background = state.backgrounds.of(self.call.space, pool.background, query)
         hits = pipeline.ranked(pool, query, request, state, self.scoring, background)
-        return Seen(hits=diversified(hits, pool, state.config), pool=pool, background=background)
+        return Seen(hits=hits, pool=pool, background=background)
 
     def _once(self, name: str, ask: Callable[[], Any]) -> Any:
         with self._lock:
@@ -142,44 +144,47 @@ def name_of(source: Source) -> str:
 
 def store(asking: Asking) -> Sequence[Selected]:
     """Memory notes, through the recall pipeline."""
-    return _gated("store", (hit for hit in asking.notes().hits if not _walked(hit)))
+    seen = asking.notes()
+    return _gated("store", [hit for hit in seen.hits if hit.sources != ["walk"]], seen, asking)
 
 
 def neurons(asking: Asking) -> Sequence[Selected]:
     """Neurons of which the task hits a trigger. However important one is, without a hit it does not come."""
     seen = asking.learnt()
-    found = {hit.id: hit for hit in seen.hits if _label(hit) == "Neuron"}
+    found = {hit.id: replace(hit, relevance=0.0) for hit in seen.hits if _label(hit) == "Neuron"}
     if not found:
         return []
-    rows = asking.call.space.rows("recall.triggers", timeout_s=asking.call.left_s(2.0), ids=list(found))
-    for hit in found.values():
-        hit.relevance = 0.0
-    for row in rows:
+    for row in asking.call.space.rows("recall.triggers", timeout_s=asking.call.left_s(2.0), ids=list(found)):
         calibration, background = asking.recaller.calibration, seen.background
         found[row["id"]].relevance = overlap(asking.task, row["triggers"], calibration, background)
-    now = Moment.of(RecallRequest(query=asking.task)).now
-    score(list(found.values()), asking.scoring, now=now)
-    return _gated("neurons", found.values())
+    return _gated("neurons", list(found.values()), seen, asking, again=True)
 
 
 def graphs(asking: Asking) -> Sequence[Selected]:
-    """What only the walk led to, from the names in the task."""
-    return _gated("graphs", (hit for seen in (asking.notes(), asking.learnt()) for hit in seen.hits if _walked(hit)))
+    """What the walk led to. The names on the way count as words of the memory, beside its own."""
+    found: list[Selected] = []
+    for seen in (asking.notes(), asking.learnt()):
+        hits = [replace(hit) for hit in seen.hits if "walk" in hit.sources and _label(hit) != "Neuron"]
+        if hits and seen.pool is not None:
+            _by_path(hits, seen.pool, asking, seen.background)
+            found += _gated("graphs", hits, seen, asking, again=True)
+    return found
 
 
 def abstraction(asking: Asking) -> Sequence[Selected]:
     """General facts drawn from several notes."""
-    return _gated("abstraction", (hit for hit in asking.learnt().hits if _label(hit) == "Abstraction" and not _walked(hit)))
+    return _learnt("abstraction", "Abstraction", asking)
 
 
 def consolidated(asking: Asking) -> Sequence[Selected]:
     """Knowledge items."""
-    return _gated("consolidated", (hit for hit in asking.learnt().hits if _label(hit) == "Knowledge" and not _walked(hit)))
+    return _learnt("consolidated", "Knowledge", asking)
 
 
 def persona(asking: Asking) -> Sequence[Selected]:
     """What is known of oneself and bears on the task."""
-    return _gated("persona", asking.persona().hits)[:PERSONA]
+    seen = asking.persona()
+    return _gated("persona", seen.hits, seen, asking)[:PERSONA]
 
 
 DEFAULT_SOURCES: Final[tuple[Source, ...]] = (store, neurons, graphs, abstraction, consolidated, persona)
@@ -199,10 +204,39 @@ def overlap(task: str, triggers: Sequence[str], calibration: Calibration, backgr
     return best
 
 
-def _gated(source: str, hits: Any) -> list[Selected]:
-    """The hits past the one floor, by score, as memories."""
-    passed = gate(list(hits), RECALL_MIN_SCORE)
-    return [_selected(source, hit) for hit in sorted(passed, key=lambda hit: (-hit.score, hit.id))[:MOST_EACH]]
+def _by_path(hits: Sequence[Hit], pool: Pool, asking: Asking, background: Background) -> None:
+    """Sets the relevance of hits from the task's words in them and in the names on the way to them, where that is more."""
+    ways = [_names(hit) for hit in hits]
+    row = Candidates(
+        note_ids=[hit.id for hit in hits],
+        terms=[" ".join([pool.terms[hit.row], *terms(way)]) for hit, way in zip(hits, ways, strict=True)],
+        vectors=np.zeros((len(hits), 0), np.float32),
+        follows=[()] * len(hits),
+    )
+    values = gathered(row, asking.query.terms, None, background).values
+    for hit, relevance in zip(hits, asking.recaller.calibration.modes["lexical"].probability(values), strict=True):
+        hit.relevance = max(hit.relevance, float(relevance))
+
+
+def _names(hit: Hit) -> str:
+    """The names on the walk to a hit; none where it led on from another memory, whose id the way begins with."""
+    way = next((step["by"] for step in hit.path if step["leg"] == "walk"), "")
+    return "" if _MEMORY.match(way) else way
+
+
+def _learnt(source: str, label: str, asking: Asking) -> list[Selected]:
+    seen = asking.learnt()
+    return _gated(source, [hit for hit in seen.hits if _label(hit) == label and hit.sources != ["walk"]], seen, asking)
+
+
+def _gated(source: str, hits: Sequence[Hit], seen: Seen, asking: Asking, *, again: bool = False) -> list[Selected]:
+    """The hits past the one floor, by score, as memories. again: their relevance has changed since they were scored."""
+    passed = gate(hits, RECALL_MIN_SCORE)
+    if not passed or seen.pool is None:
+        return []
+    if again:
+        score(passed, asking.scoring, now=Moment.of(RecallRequest(query=asking.task)).now)
+    return [_selected(source, hit) for hit in diversified(passed, seen.pool, asking.recaller.config)[:MOST_EACH]]
 
 
 def _selected(source: str, hit: Hit) -> Selected:
@@ -221,10 +255,6 @@ def _selected(source: str, hit: Hit) -> Selected:
         path=hit.path,
         cut=hit.clipped,
     )
-
-
-def _walked(hit: Hit) -> bool:
-    return hit.sources == ["walk"] and _label(hit) != "Neuron"
 
 
 def _label(hit: Hit) -> str:

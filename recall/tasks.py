@@ -129,8 +129,7 @@ class TaskRepository:
 
     def complete(self, task_id: str) -> Mapping[str, Any]:
         """`id`, `status`, `completed_at`, and whether it was active until now (`changed`). Raises NotFound."""
-        now = dt.datetime.now(dt.UTC)
-        row = self.call.space.write(lambda tx: tx.one("task.complete", id=task_id, now=now))
+        row = self.call.space.write(lambda tx: tx.one("task.complete", id=task_id))
         if row is None:
             raise _unknown(task_id)
         self.seen.forget(self.call.space.ns, task_id)

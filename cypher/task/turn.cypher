@@ -4,7 +4,7 @@
 // returns: status: string, turn_id: string, position: integer
 // needs: task_id
 MATCH (t:Task {ns: $ns, id: $id})
-SET t.turns = t.turns
+SET t.locked_at = datetime()
 WITH t
 OPTIONAL CALL (t) {
   WITH t WHERE t.status = 'active'
