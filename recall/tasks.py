@@ -115,6 +115,7 @@ class TaskRepository:
             raise TaskActive(
                 f"conversation: {holder or 'another task'} is active there; complete it first", holder or ""
             ) from None
+        self.seen.keep(space.ns, TaskState(id=id, description=description, conversation=conversation))
         return id
 
     def turn(self, task_id: str, role: str, text: str) -> tuple[str, int]:
@@ -125,6 +126,9 @@ class TaskRepository:
             raise _unknown(task_id)
         if row["turn_id"] is None:
             raise _not_active(task_id, row["status"])
+        if seen := self.seen.get(self.call.space.ns, task_id):
+            said = Turn(id=row["turn_id"], role=role, text=text)
+            self.seen.keep(self.call.space.ns, replace(seen, turns=(*seen.turns, said)))
         return row["turn_id"], row["position"]
 
     def complete(self, task_id: str) -> Mapping[str, Any]:

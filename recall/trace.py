@@ -152,7 +152,7 @@ class TraceLog:
     def write(self, trace: Trace) -> bool:
         """Whether it is stored. If not, it waits and is stored with a later one."""
         self.shelf.waiting.append((self.call.space.ns, trace))
-        if "task" in trace.degraded:
+        if trace.degraded and not self.call.space.store.ready():  # a write would be tried for seconds
             return False
         try:
             while self.shelf.waiting:
