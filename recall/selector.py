@@ -23,7 +23,7 @@ from recall.tokens import count, cut
 log = logging.getLogger(__name__)
 BUDGET: Final = 1200  # tokens of content that a selection has if nobody says otherwise
 MOST: Final = 50  # memories of a selection
-SOURCE_S: Final = 3.0  # a source that takes longer is left out
+SOURCE_S: Final = 6.0  # a source that takes longer is left out; a recall whose legs fail together asks each alone
 PERSONA_SHARE: Final = 3  # the persona's memories come first, up to this part of the budget
 
 
