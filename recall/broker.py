@@ -33,7 +33,10 @@ class Situation:
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """What a contributor offers. selection: of the one that speaks for memory.  degraded: what it had to do without."""
+    """What a contributor offers. selection: of the one that speaks for memory.
+
+    degraded: what it had to do without, itself first: ["memory"] is all of memory, ["memory", "memory.neurons"] a part.
+    """
 
     blocks: Sequence[Block] = ()
     selection: SelectionResult | None = None
@@ -71,11 +74,11 @@ def memory(situation: Situation) -> Contribution:
     if state.stale:
         return Contribution(selection=SelectionResult(reason="degraded"), degraded=["memory"])
     selection = selector.select_for_task(state.description, budget=OFFERED * situation.memory_budget)
-    everything = selection.reason == "degraded"
+    parts = [] if selection.reason == "degraded" else [f"memory.{name}" for name in selection.degraded]
     return Contribution(
         blocks=[_memory_block(found) for found in selection.blocks],
         selection=selection,
-        degraded=["memory"] if everything else [f"memory.{name}" for name in selection.degraded],
+        degraded=["memory", *parts] if selection.degraded else [],
     )
 
 

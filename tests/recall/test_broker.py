@@ -16,6 +16,7 @@ from recall.broker import CONTRIBUTORS, Context, ContextBroker, Contributor
 from recall.budget import MEMORY_BLOCKS
 from recall.quoting import PAST_TASK, quoted
 from recall.selector import MemorySelector, SelectionResult
+from recall.sources import DEFAULT_SOURCES
 from tests.conftest import Caller
 
 TASK = "Find out why the greenhouse fan trips its breaker"
@@ -310,6 +311,17 @@ def test_while_only_memory_fails_the_rest_comes_and_the_trace_is_kept(call, brok
         built = broker.build(start(call))
     assert (names(built), built.degraded) == (["user"], ("memory",))
     assert call("context.trace", id=built.trace.id)["degraded"] == ["memory"]
+
+
+def test_where_a_part_of_memory_fails_the_rest_of_it_comes_and_the_part_is_named(call, broker, stock, monkeypatch):
+    def broken(asking: Any) -> Any:
+        raise StoreUnavailable("away")
+
+    broken.__name__ = "neurons"
+    selector = MemorySelector(call=broker.tasks.call, sources=(*DEFAULT_SOURCES[:1], broken, *DEFAULT_SOURCES[2:]))
+    built = dataclasses.replace(broker, memory_selector=selector).build(start(call))
+    assert built.degraded == ("memory", "memory.neurons")
+    assert "memory" in names(built)
 
 
 def test_a_task_that_was_never_seen_can_t_be_answered_while_neo4j_is_away(call, broker, monkeypatch):
