@@ -1,8 +1,8 @@
 """Where memories for a task come from: six sources of one signature, in the order in which they are merged.
 
-A source is called with an `Asking` and gives the memories it found, each past its gate on the one calibrated scale. The
-first five read one recall and its counterpart over what was learnt; the persona is asked for by itself, so that no number of
-notes crowds it out. Sources only read. They run at the same time, and an answer that several of them read is asked for once.
+A source is called with an `Asking` and gives the memories it found, each past its gate on the one calibrated scale. Three
+recalls serve all six: one over everything, one over what was learnt and one over the persona, which have places of their own
+so that no number of notes crowds them out. Sources only read; they run at the same time, and each recall is made once.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from recall.tokens import count
 
 PERSONA_TYPES: Final = ("self", "personality")
 LEARNT_KINDS: Final = ("neuron", "abstraction", "knowledge")
-NOTES, LEARNT, PERSONA = 10, 10, 5  # limits of the recalls, which say how deep each one looks
+FEW: Final = 2  # the limit of the second and third recall: each leg has 40 places of its own
 MOST_EACH: Final = 30  # memories that a source gives
+MOST_PERSONA: Final = 5
 _MEMORY: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} (?:follows|associates)$")
 HIT: Final = 0.9  # share of a trigger's words, by worth, that the task must have; a stem counts .95
 
@@ -85,21 +86,24 @@ class Asking:
     @property
     def query(self) -> Query:
         """The task's words and vector, and nothing else's."""
-        found: Query = self._once("query", lambda: pipeline.embed(RecallRequest(query=self.task), self.recaller))
-        return found
+        return self._embedded("weighted")
 
-    def notes(self) -> Seen:
-        """The recall over notes."""
-        kinds = [kind for kind, label in self.call.runtime.kinds.items() if label == "Note"]
-        return self._recall("notes", kinds, self.types, NOTES)
+    def everything(self) -> Seen:
+        """The recall over memories of every kind, by meaning, words and the walk."""
+        return self._recall("everything", RecallRequest(query=self.task, memory_type=self.types))
 
     def learnt(self) -> Seen:
-        """The recall over neurons, abstractions and knowledge."""
-        return self._recall("learnt", LEARNT_KINDS, self.types, LEARNT)
+        """Neurons, abstractions and knowledge, by the task's words alone; no number of notes crowds them out."""
+        return self._recall(
+            "learnt",
+            RecallRequest(
+                query=self.task, memory_type=self.types, kind=LEARNT_KINDS, fusion="keyword_only", entity_names=(), limit=FEW
+            ),
+        )
 
     def persona(self) -> Seen:
         """The second typed query: what is known of oneself."""
-        return self._recall("persona", None, PERSONA_TYPES, PERSONA)
+        return self._recall("persona", RecallRequest(query=self.task, memory_type=PERSONA_TYPES, entity_names=(), limit=FEW))
 
     def pools(self) -> list[Pool]:
         """The candidates of all recalls that are done."""
@@ -108,18 +112,25 @@ class Asking:
         found = [answer.result() for answer in done]
         return [seen.pool for seen in found if isinstance(seen, Seen) and seen.pool is not None]
 
-    def _recall(self, name: str, kinds: Sequence[str] | None, types: Sequence[str] | None, limit: int) -> Seen:
-        request = RecallRequest(query=self.task, kind=kinds, memory_type=types, limit=limit, min_score=0.0)
+    def _embedded(self, fusion: str) -> Query:
+        request = RecallRequest(query=self.task, fusion=fusion)
+        found: Query = self._once(f"query {fusion}", lambda: pipeline.embed(request, self.recaller))
+        return found
+
+    def _recall(self, name: str, request: RecallRequest) -> Seen:
         found: Seen = self._once(name, lambda: self._seen(request))
         return found
 
     def _seen(self, request: RecallRequest) -> Seen:
+        """What is below the floor is made a hit only where a source has a measure of its own for it."""
         if self.meaningless:
             return Seen()
-        query, state = self.query, self.recaller
+        query, state = self._embedded(request.fusion), self.recaller
         pool = fuse(pipeline.searched(self.call, query, request, state), request.fusion, state.config)
         background = state.backgrounds.of(self.call.space, pool.background, query)
-        hits = pipeline.ranked(pool, query, request, state, self.scoring, background)
+        own_measure = request.kind == LEARNT_KINDS or any("walk" in legs for legs in pool.legs)
+        gated = replace(request, min_score=0.0 if own_measure else RECALL_MIN_SCORE)
+        hits = pipeline.ranked(pool, query, gated, state, self.scoring, background)
         return Seen(hits=hits, pool=pool, background=background)
 
     def _once(self, name: str, ask: Callable[[], Any]) -> Any:
@@ -144,8 +155,7 @@ def name_of(source: Source) -> str:
 
 def store(asking: Asking) -> Sequence[Selected]:
     """Memory notes, through the recall pipeline."""
-    seen = asking.notes()
-    return _gated("store", [hit for hit in seen.hits if hit.sources != ["walk"]], seen, asking)
+    return _of_label("store", "Note", asking.everything(), asking)
 
 
 def neurons(asking: Asking) -> Sequence[Selected]:
@@ -162,13 +172,12 @@ def neurons(asking: Asking) -> Sequence[Selected]:
 
 def graphs(asking: Asking) -> Sequence[Selected]:
     """What the walk led to. The names on the way count as words of the memory, beside its own."""
-    found: list[Selected] = []
-    for seen in (asking.notes(), asking.learnt()):
-        hits = [replace(hit) for hit in seen.hits if "walk" in hit.sources and _label(hit) != "Neuron"]
-        if hits and seen.pool is not None:
-            _by_path(hits, seen.pool, asking, seen.background)
-            found += _gated("graphs", hits, seen, asking, again=True)
-    return found
+    seen = asking.everything()
+    hits = [replace(hit) for hit in seen.hits if "walk" in hit.sources and _label(hit) != "Neuron"]
+    if not hits or seen.pool is None:
+        return []
+    _by_path(hits, seen.pool, asking, seen.background)
+    return _gated("graphs", hits, seen, asking, again=True)
 
 
 def abstraction(asking: Asking) -> Sequence[Selected]:
@@ -184,7 +193,7 @@ def consolidated(asking: Asking) -> Sequence[Selected]:
 def persona(asking: Asking) -> Sequence[Selected]:
     """What is known of oneself and bears on the task."""
     seen = asking.persona()
-    return _gated("persona", seen.hits, seen, asking)[:PERSONA]
+    return _gated("persona", seen.hits, seen, asking)[:MOST_PERSONA]
 
 
 DEFAULT_SOURCES: Final[tuple[Source, ...]] = (store, neurons, graphs, abstraction, consolidated, persona)
@@ -225,8 +234,13 @@ def _names(hit: Hit) -> str:
 
 
 def _learnt(source: str, label: str, asking: Asking) -> list[Selected]:
-    seen = asking.learnt()
-    return _gated(source, [hit for hit in seen.hits if _label(hit) == label and hit.sources != ["walk"]], seen, asking)
+    """By words among their own kinds, and by meaning among all."""
+    return merged([_of_label(source, label, seen, asking) for seen in (asking.learnt(), asking.everything())])
+
+
+def _of_label(source: str, label: str, seen: Seen, asking: Asking) -> list[Selected]:
+    hits = [hit for hit in seen.hits if _label(hit) == label and hit.sources != ["walk"]]
+    return _gated(source, hits, seen, asking)
 
 
 def _gated(source: str, hits: Sequence[Hit], seen: Seen, asking: Asking, *, again: bool = False) -> list[Selected]:
@@ -271,5 +285,5 @@ def merged(found: Sequence[Sequence[Selected]]) -> list[Selected]:
                 by_id[one.id] = one
             else:
                 best = max(known, one, key=lambda memory: memory.relevance)
-                by_id[one.id] = replace(best, sources=known.sources + one.sources)
+                by_id[one.id] = replace(best, sources=tuple(dict.fromkeys(known.sources + one.sources)))
     return sorted(by_id.values(), key=lambda memory: (-memory.score, memory.id))
