@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import logging
 import queue
-import threading
 import time
 from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 BUDGET: Final = 1200  # tokens of content that a selection has if nobody says otherwise
 MOST: Final = 50  # memories of a selection
 SOURCE_S: Final = 6.0  # a source that takes longer is left out; a recall whose legs fail together asks each alone
+_POOL: Final = ThreadPoolExecutor(64, "select")  # kept: to start a thread takes milliseconds beside threads that work
 PERSONA_SHARE: Final = 3  # the persona's memories come first, up to this part of the budget
 
 
@@ -98,7 +99,7 @@ class MemorySelector:
 
         sources = {name_of(source): source for source in self.sources}
         for name, source in sources.items():
-            threading.Thread(target=work, args=(name, source), name=f"select-{name}", daemon=True).start()
+            _POOL.submit(work, name, source)
         found: dict[str, Sequence[Selected]] = {}
         waiting = set(sources)
         while waiting:

@@ -36,7 +36,7 @@ from recall.tokens import count
 
 PERSONA_TYPES: Final = ("self", "personality")
 LEARNT_KINDS: Final = ("neuron", "abstraction", "knowledge")
-FEW: Final = 2  # the limit of the second and third recall: each leg has 40 places of its own
+MANY, FEW = 5, 2  # limits of the first recall and of the others, which give each leg 100 and 40 places
 MOST_EACH: Final = 30  # memories that a source gives
 MOST_PERSONA: Final = 5
 _MEMORY: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12} (?:follows|associates)$")
@@ -90,7 +90,7 @@ class Asking:
 
     def everything(self) -> Seen:
         """The recall over memories of every kind, by meaning, words and the walk."""
-        return self._recall("everything", RecallRequest(query=self.task, memory_type=self.types))
+        return self._recall("everything", RecallRequest(query=self.task, memory_type=self.types, limit=MANY))
 
     def learnt(self) -> Seen:
         """Neurons, abstractions and knowledge, by the task's words alone; no number of notes crowds them out."""

@@ -111,8 +111,7 @@ def _edge(block: Block) -> dict[str, Any]:
         "block": block.name,
         "tokens": block.tokens,
         "relevance": memory.relevance,
-        "score": memory.score,
-        "found_by": list(memory.sources),
+        "found_by": " ".join(memory.sources),
     }
 
 

