@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from web.commands.common import console, home_option, json_option, namespace_option, printable, write_json
+from web.commands.common import home_option, json_option, namespace_option, printable, write_json
 
 
 @click.command()
@@ -41,13 +41,11 @@ def analytics(
     return _show(found["columns"], found["rows"])
 
 
-def _show(columns: list[str], rows: list[dict[str, object]]) -> None:
-    from rich.table import Table
-
-    table = Table(*columns, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*(_cell(row[column]) for column in columns))
-    console().print(table)
+def _show(columns: list[str], rows: list[dict[str, Any]]) -> None:
+    lines = [columns, *([_cell(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
+    for line in lines:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     if not rows:
         click.echo("Nothing in that time.")
 
