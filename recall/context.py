@@ -6,10 +6,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graph.fields import shown_time
+from graph.kg_answers import Stored
 from graph.packs import Answer, Call, Pack, Runtime, Verb
 from recall import context_schemas as schemas
 from recall.broker import ContextBroker
 from recall.budget import Block
+from recall.growth import GrowRequest, grow
 from recall.selector import MemorySelector
 from recall.tasks import ACTIVE, SeenTasks, TaskRepository
 from recall.trace import Shelf, TraceLog
@@ -150,6 +152,15 @@ pack = Pack(
             request=schemas.ByTraceRequest(),
             response=schemas.TraceAnswer(),
             handler=trace,
+        ),
+        Verb(
+            name="context.grow",
+            illocution="commissive",
+            visibility="subhandler",
+            role="write",
+            request=GrowRequest(),
+            response=Stored(),
+            handler=grow,
         ),
     ),
 )

@@ -23,6 +23,15 @@ def test_a_neuron_is_associative_unless_it_is_said_otherwise(call):
     assert type_of(call, told) == "procedural"
 
 
+def test_evidence_of_growth_is_personality_about_the_persona_and_semantic_else(call, service):
+    source = call.note("The user thanked for the short answer.")
+    mine = call("context.grow", content="I answer in short sentences.", about_persona=True, source_id=source)["id"]
+    other = call("context.grow", content="The ferry sails at nine.")["id"]
+    assert (type_of(call, mine), type_of(call, other)) == ("personality", "semantic")
+    assert [node["id"] for node in call("kg.neighbors", id=mine, relations=["annotates"])["results"]] == [source]
+    assert "context.grow" not in {verb.name for verb in service.dispatcher.verbs()}, "the service's own, in no catalog"
+
+
 @pytest.mark.parametrize("memory_type", MEMORY_TYPES)
 def test_kg_create_takes_each_of_the_six_types(call, memory_type):
     for kind in ("memory", "observation", "abstraction", "knowledge", "neuron"):
