@@ -161,6 +161,10 @@ class Settings:
         default=None,
         metadata=_of("PALIMPSEST_CALIBRATION", read=_path, about="A calibration of your own, from `palimpsest calibrate`."),
     )
+    trace_days: int = field(
+        default=30,
+        metadata=_of("PALIMPSEST_TRACE_DAYS", read=_whole(1, 36500), about="Days that traces of built contexts are kept."),
+    )
     neo4j_uri: str | None = field(
         default=None,
         metadata=_of("NEO4J_URI", "NEO4J_URL", read=_uri, about="A Neo4j of your own; by default one is managed here."),
