@@ -65,7 +65,7 @@ class Beta:
         mean go to the prior's times supporting / opposing.
         """
         mean = self.mean
-        return Beta(alpha=self.alpha + 2 * mean * supporting, beta=self.beta + 2 * (1 - mean) * opposing)
+        return Beta(alpha=self.alpha + mean * supporting, beta=self.beta + (1 - mean) * opposing)
 
 
 Evidence = Mapping[str, tuple[float, float]]  # by tunable: supporting and opposing, each >= 0

@@ -366,7 +366,7 @@ def test_every_pack_that_implements_the_protocol_is_tuned(service, call, notes):
         given = {"target_id": notes[0], "signal": "explicit_positive", "serve_id": serve}
         more.call("memory.feedback", given, ns=call.ns)
         found = more.call("brain.profile_get", {"id": "default"}, ns=call.ns).body["state"]
-        assert found["weather::caution"] == pytest.approx({"alpha": 2.5, "beta": 1.0, "mean": 2.5 / 3.5})
+        assert found["weather::caution"] == pytest.approx({"alpha": 1.75, "beta": 1.0, "mean": 1.75 / 2.75})
         assert set(found) == {*PRIORS, "weather::caution"}
     finally:
         more.close()
