@@ -167,6 +167,7 @@ pack = Pack(
     name="brain",
     requires=("kg",),
     open=Brain,
+    close=Brain.close,
     verbs=(
         _verb("profile_create", "commissive", "write", schemas.ProfileCreateRequest(), _PROFILE, profile_create),
         _verb("profile_get", "assertive", "read", schemas.ByIdRequest(), _PROFILE, profile_get),

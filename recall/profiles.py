@@ -30,6 +30,7 @@ UNATTRIBUTED = "unattributed"  # said where a profile should have served and cou
 ACTIVE, INACTIVE, ARCHIVED = "active", "inactive", "archived"
 LIFECYCLES = (ACTIVE, INACTIVE, ARCHIVED)
 HELD = 4_096  # resolutions in memory
+UNSEEN = -1  # a version that is none: who serves is read anew
 
 
 class Unreadable(PalimpsestError):
@@ -121,8 +122,22 @@ class Brain:
 
     def __init__(self, runtime: Runtime):
         self._runtime = runtime
+        self._planning = threading.Thread(target=self._plan, name="plan-brain", daemon=True)
+        self._planning.start()
         self._held: OrderedDict[tuple[str, ...], dict[str, Any]] = OrderedDict()
         self._lock = threading.Lock()
+
+    def close(self) -> None:
+        self._planning.join()
+
+    def _plan(self) -> None:
+        """Has Neo4j plan what a recall may read of it, so that the first recall after a change does not wait for that."""
+        space = self._runtime.store.within("warm")
+        try:
+            space.rows("brain.resolve", profile="", actor="warm", consumer="warm", default=DEFAULT_ID)
+            entity_means(space, ["warm"] * 10, timeout_s=60.0)
+        except PalimpsestError as error:
+            log.warning("what recall reads of the brain could not be planned ahead: %s", error)
 
     @property
     def packs(self) -> list[PackTunable]:
@@ -151,7 +166,7 @@ class Brain:
         actor: str | None = None,
         consumer: str | None = None,
     ) -> Serving:
-        """Who serves. version: of what the namespace has learned, as a recall has just seen it; 0: nothing yet.
+        """Who serves. version: of what the namespace has learned, as a recall has just seen it; 0: nothing yet, or UNSEEN.
 
         Raises NotFound where `explicit` names no profile, and Conflict where it names an archived one.
         """

@@ -29,7 +29,7 @@ WAITING = 20_000  # records that may wait; past it new ones are lost
 TRIES = 5  # times that a batch is tried while the database is away
 RETENTION_DAYS = 90  # how long serves and signals are kept
 EXPIRY_EVERY_S = 3_600.0  # how often a namespace is looked through for older ones
-EXPIRED_AT_ONCE = 2_000
+EXPIRED_AT_ONCE, EXPIRED_BATCHES = 2_000, 50
 ELSEWHERE_S = 2.0  # how long another process may take to write a record
 RECENT_S = 60.0  # a serve older than this is written, or never will be
 
@@ -148,7 +148,9 @@ class Recorder:
         if len(self._looked_through) > WAITING:
             self._looked_through.clear()
         self._looked_through[space.ns] = now
-        expire(space)
+        for _ in range(EXPIRED_BATCHES):
+            if expire(space) < EXPIRED_AT_ONCE:
+                break
 
     def _settle(self, ids: Sequence[str]) -> None:
         with self._changed:

@@ -387,3 +387,16 @@ def test_every_verb_of_the_brain_is_in_the_catalog(service):
     assert names == {
         f"brain.{name}" for name in ("profile_create", "profile_get", "profiles", "bind", "unbind", "reset", "archive")
     }
+
+
+def test_the_score_stage_by_its_own_name_is_served_by_the_same_profile(call, notes):
+    made(call, "salient")
+    taught(call, "salient", notes[0])
+    rows = call("memory.recall_candidates", query=QUERY)["candidates"]
+    for profile in ("salient", "default"):
+        whole = recalled(call, profile=profile)["results"]
+        stage = call("memory.recall_score", query=QUERY, candidates=rows, profile=profile)["results"]
+        assert [hit["id"] for hit in stage] == [hit["id"] for hit in whole]
+        assert [hit["score"] for hit in stage] == pytest.approx([hit["score"] for hit in whole], rel=1e-4)
+    with pytest.raises(NotFound):
+        call("memory.recall_score", query=QUERY, candidates=rows, profile="nobody")
