@@ -4,9 +4,9 @@
 
 The notes are the chats of `recall/labels/written.json`; salience and age are dealt out by a seed, since the labels say
 nothing of them. Four users judge what they are served: a hit pleases by whether it is labelled as an answer, by its salience
-and by its recency, weighed by the user's taste, and is useful if it pleases more than the middle hit. Some queries are held
-out from judging. They are recalled with the default profile before a user judges anything and with the user's afterwards,
-and ranked against what would please (nDCG@10). Prints that table, and that of `palimpsest brain replay` on the same signals.
+and by its recency, weighed by the user's taste, and is useful if it pleases more than halfway between the least and the most
+pleasing. Some queries are held out from judging. They are recalled with the default profile and with the user's, and what
+comes is ranked against what would please (nDCG@10). Prints that, and what `palimpsest brain replay` says of the signals.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class User:
             for hit, pleases in list(zip(hits, pleasure, strict=True))[:EXAMINED]:
                 if given == signals:
                     return given
-                signal = "useful" if pleases > np.median(pleasure) else "not_useful"
+                signal = "useful" if pleases > (pleasure.min() + pleasure.max()) / 2 else "not_useful"
                 self.call("memory.feedback", target_id=hit["id"], signal=signal, serve_id=served["serve_id"])
                 given += 1
         return given
@@ -108,7 +108,7 @@ class User:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--signals", type=int, default=200)
-    parser.add_argument("--held-out", type=int, default=100)
+    parser.add_argument("--held-out", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--home", type=Path)
     options = parser.parse_args()
@@ -121,11 +121,10 @@ def main() -> None:
             users = [User(service, name) for name in TASTES]
             print("| users | signals | weights learned | nDCG@10 of queries never judged |\n|---|---|---|---|")
             for user in users:
-                before = user.ranked(held, "default")
                 given = user.teach(judged, options.signals)
                 weights = user.call("brain.profile_get", id=user.name)["weights"]
                 learned = " / ".join(f"{weight:.2f}" for weight in weights.values())
-                after = user.ranked(held, user.name)
+                before, after = user.ranked(held, "default"), user.ranked(held, user.name)
                 print(f"| {user.name} | {given} | {learned} | {before:.3f} -> {after:.3f} |")
         finally:
             service.close()
