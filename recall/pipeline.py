@@ -28,7 +28,7 @@ from recall.rerank import rerank
 from recall.score import score
 from recall.serve import diversified, fitted
 from recall.serves import Recorder, record
-from recall.serving import entity_means_for, no_means, served_by, stamped
+from recall.serving import Means, no_means, served_by, stamped
 from recall.text import meaningless, query_terms
 from recall.warm import Warmer
 
@@ -85,7 +85,8 @@ def recall(call: Call, request: RecallRequest) -> Answer:
         serving = served_by(call, request, state, pool.brain)
         scoring = request.config.over(serving.scoring)
         background = state.backgrounds.of(call.space, pool.background, query)
-        hits = ranked(pool, query, request, state, scoring, background, means=entity_means_for(call, serving, state))
+        means = Means(call, serving, state)
+        hits = ranked(pool, query, request, state, scoring, background, means=means)
     with clock.stage("serve"):
         passed = gate(hits, request.floor)
         ordered = diversified(passed, pool, state.config)[: request.limit]
@@ -103,7 +104,7 @@ def recall(call: Call, request: RecallRequest) -> Answer:
         answer["near_floor"] = _stopped(hits, served.hits, pool)
     serve = record(request, served.hits, serving, scoring, ns=call.space.ns, actor=request.actor or call.actor)
     state.serves.keep(call.space.ns, serve)
-    return Answer(stamped(answer, serve, serving))
+    return Answer(stamped(answer, serve, serving, means))
 
 
 def searched(call: Call, query: Query, request: RecallRequest, state: Recaller) -> Pool:

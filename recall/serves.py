@@ -23,7 +23,7 @@ from recall.hits import Hit, RecallRequest
 from recall.profiles import Serving
 
 log = logging.getLogger(__name__)
-LINGER_S = 0.2  # how long records wait for others
+LINGER_S = 0.5  # how long records wait for others
 TOGETHER = 500  # records that share a transaction, at most
 WAITING = 20_000  # records that may wait; past it new ones are lost
 TRIES = 5  # times that a batch is tried while the database is away
@@ -135,8 +135,9 @@ class Recorder:
                 space.write(lambda tx: tx.rows("brain.serve_create", items=serves))
                 self._expire(space)
                 break
-            except PalimpsestError as error:
-                log.warning("%d serves of %s could not be written: %s", len(serves), ns, error)
+            except Exception as error:  # the thread must go on for the next ones
+                known = isinstance(error, PalimpsestError)
+                log.warning("%d serves of %s could not be written: %s", len(serves), ns, error, exc_info=not known)
                 if attempt + 1 < tries:
                     time.sleep(0.2 * 2**attempt)
         self._settle([serve["id"] for serve in serves])

@@ -6,7 +6,7 @@ Without the brain pack the configured defaults serve, and nothing is stamped but
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from graph.errors import NotFound, StoreError
@@ -44,33 +44,38 @@ def served_by(call: Call, request: RecallRequest, state: Configured, version: in
     )
 
 
+class Means:
+    """What feedback says about hits, read where there has been any; without an answer it says nothing, and `failed`."""
+
+    def __init__(self, call: Call, serving: Serving, state: Configured):
+        self._call, self._state = call, state
+        self._asked = serving.evidence
+        self.failed = False
+
+    def __call__(self, ids: Sequence[str]) -> Mapping[str, float]:
+        """The means of hits by id, of those that there is evidence about."""
+        if not self._asked:
+            return {}
+        timeout_s = self._call.left_s(self._state.config.leg_timeout_s)
+        try:
+            return entity_means(self._call.space, ids[:MOST_MEANS], timeout_s=timeout_s)
+        except StoreError as error:
+            log.warning("recall: feedback about the hits is left out: %s", error)
+            self.failed = True
+            return {}
+
+
 def no_means(_ids: Sequence[str]) -> Mapping[str, float]:
     """Nothing is known about any hit."""
     return {}
 
 
-def entity_means_for(call: Call, serving: Serving, state: Configured) -> Callable[[Sequence[str]], Mapping[str, float]]:
-    """Reads what feedback says about hits, in a namespace where there has been any; without an answer it says nothing."""
-    if not serving.evidence:
-        return no_means
-
-    def means(ids: Sequence[str]) -> Mapping[str, float]:
-        timeout_s = call.left_s(state.config.leg_timeout_s)
-        try:
-            return entity_means(call.space, ids[:MOST_MEANS], timeout_s=timeout_s)
-        except StoreError as error:
-            log.warning("recall: feedback about the hits is left out: %s", error)
-            return {}
-
-    return means
-
-
-def stamped(answer: dict[str, Any], serve: Mapping[str, Any], serving: Serving) -> dict[str, Any]:
-    """The answer with the serve's id and the profile's, on itself and on each result."""
+def stamped(answer: dict[str, Any], serve: Mapping[str, Any], serving: Serving, means: Means) -> dict[str, Any]:
+    """The answer with the serve's id and the profile's, on itself and on each result, and with what could not be read."""
     stamp = {"serve_id": serve["id"], "served_by_profile_id": serving.profile_id}
     answer["results"] = [hit | stamp for hit in answer["results"]]
-    if serving.degraded:
-        answer["degraded"] = [*answer["degraded"], "profile"]
+    missing = [name for name, gone in (("profile", serving.degraded), ("feedback", means.failed)) if gone]
+    answer["degraded"] = [*answer["degraded"], *missing]
     fields = stamp | {"actor": serve["actor"], "results": len(answer["results"]), "weights": serve["weights"]}
     log.debug("served", extra={"fields": fields})
     return answer | stamp

@@ -29,7 +29,7 @@ from recall.hits import Pool, RecallRequest
 from recall.index import packed, unpacked
 from recall.memory_schemas import QUERY_BYTES, KnobsRequest, RecallRequestSchema
 from recall.profiles import UNSEEN
-from recall.serving import entity_means_for, served_by
+from recall.serving import Means, served_by
 
 ROW_FIELDS = ("hit_ids", "note_ids", "vias", "terms", "paths", "passages")
 MOST_ROWS = 2000
@@ -221,7 +221,7 @@ def recall_score(call: Call, request: StageRequest) -> Answer:
         size = len(query.embedding)
         raise ValidationFailed.of("candidates", f"vectors must be of {size} bytes, as {query.model} makes them")
     background = state.backgrounds.of(call.space, pool.background, query)
-    means = entity_means_for(call, serving, state)
+    means = Means(call, serving, state)
     hits = pipeline.ranked(pool, query, asked, state, request.config.over(serving.scoring), background, means=means)
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
     return Answer({"results": [pipeline.shown(hit, asked, pool) for hit in ordered], "passed": len(gate(hits, asked.floor))})

@@ -285,8 +285,9 @@ def test_the_profile_s_lie_over_the_configuration_s_which_lie_over_the_defaults(
         object.__setattr__(memory.config, "scoring", ScoringConfig())
 
 
-def test_the_id_is_on_the_answer_each_result_and_the_serve(call, notes, service, by_hand):
+def test_the_id_is_on_the_answer_each_result_the_serve_and_in_telemetry(call, notes, service, by_hand, caplog):
     made(call, "ops")
+    caplog.set_level("DEBUG", logger="recall.serving")
     answer = recalled(call, profile="ops", actor="ada")
     assert {(hit["served_by_profile_id"], hit["serve_id"]) for hit in answer["results"]} == {("ops", answer["serve_id"])}
     service.dispatcher.runtime.states["memory"].serves.flush()
@@ -296,6 +297,8 @@ def test_the_id_is_on_the_answer_each_result_and_the_serve(call, notes, service,
     assert serve["note_ids"] == [hit["id"] for hit in answer["results"]]
     assert serve["relevances"] == [hit["relevance"] for hit in answer["results"]]
     assert QUERY not in str(serve)
+    (told,) = [r.fields for r in caplog.records if r.name == "recall.serving" and hasattr(r, "fields")]
+    assert (told["served_by_profile_id"], told["serve_id"]) == ("ops", answer["serve_id"])
 
 
 # trouble
@@ -339,6 +342,21 @@ def test_profiles_that_the_store_does_not_give_in_time_degrade_too(call, notes, 
     assert len(answer["results"]) == 2
     with pytest.raises(fault):
         recalled(call, profile="ops")
+
+
+def test_feedback_about_hits_that_the_store_does_not_give_is_named_and_the_rest_answers(call, notes, service, monkeypatch):
+    call("memory.feedback", target_id=notes[0], signal="useful")
+    rows = service.store.rows
+
+    def failing(name: str, /, **params: Any) -> Any:
+        if name == "brain.evidence":
+            raise StoreTimeout("not now")
+        return rows(name, **params)
+
+    monkeypatch.setattr(service.store, "rows", failing)
+    answer = recalled(call, explain=True)
+    assert answer["degraded"] == ["feedback"]
+    assert all("entities" not in hit["breakdown"]["parts"] for hit in answer["results"])
 
 
 # what it costs
