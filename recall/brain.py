@@ -21,6 +21,8 @@ ENTITY_HALF_LIFE_US = 30 * DAY_US
 IMPLICIT_HALF_LIFE_US = 7 * DAY_US
 IMPLICIT_MOST = 1.5  # decayed mass of implicit signals that a target takes
 EXAMINED = 5  # hits that a caller is taken to have looked at, or more where the judged one stands lower
+EXPLAINED = 0.6  # how much of what a hit's score lets expect is taken off what it teaches
+NO_SPREAD = 1e-12  # variance of scores below which they tell no hits apart
 STRENGTH = 10.0  # evidence that the priors are worth
 MATTERS = ("relevance", "salience", "temporal")
 
@@ -84,10 +86,11 @@ class Judged:
     """A hit that somebody judged, among those that it was served with.
 
     features: (n, 3), a row a hit in the order of serving; relevance, effective salience and recency, each in [0, 1].
-    row: the judged one.
+    weights: (relevance, salience, temporal), by which they were served.  row: the judged one.
     """
 
     features: NDArray[np.float64]
+    weights: Sequence[float]
     row: int
     useful: bool
 
@@ -148,22 +151,30 @@ def tunable_name(matter: str) -> str:
 
 
 def recall_evidence(judged: Judged) -> dict[str, float]:
-    """What a judgement says about relevance, salience and recency, each from its own feature alone.
+    """What a judgement says about relevance, salience and recency, each by its own feature.
 
     A hit that stands out in a feature among those that the caller looked at, and was useful, speaks for that feature by as
     much as it stands out; one that was not useful speaks against it; and one that lacks the feature the other way round.
+
     Compared is only with hits down to the judged one, or the first 5: to count on hits that nobody looked at would
-    confirm whatever order they were served in.  A lone hit has nothing beside it: its relevance r, a probability, promised
-    r, so being useful speaks for relevance by 1 - r and not being useful against it by r.
+    confirm whatever order they were served in.  And most of what the score lets expect is taken off first: a hit that
+    stands out by its score stands out, on average, in each feature by its share in the score's variance.  So what the
+    weights explain already teaches little, and learning comes to rest where they fit.
+
+    A lone hit has nothing beside it: its relevance r, a probability, promised r, so being useful speaks for relevance by
+    1 - r, and not being useful against it by r.
     """
-    features, row = judged.features, judged.row
+    features, row, sign = judged.features, judged.row, 1 if judged.useful else -1
     seen = features[: max(row + 1, EXAMINED)]
     if len(seen) < 2:
         relevance = float(features[row][0])
         return {tunable_name("relevance"): 1 - relevance if judged.useful else -relevance}
-    beside = (seen.sum(axis=0) - seen[row]) / (len(seen) - 1)
-    outstanding = (features[row] - beside) * (1 if judged.useful else -1)
-    return {tunable_name(matter): float(by) for matter, by in zip(MATTERS, outstanding, strict=True)}
+    outstanding = features[row] - (seen.sum(axis=0) - seen[row]) / (len(seen) - 1)
+    weights = np.asarray(judged.weights, dtype=np.float64)
+    shares = weights * seen.var(axis=0)
+    if (spread := float(weights @ shares)) > NO_SPREAD:
+        outstanding = outstanding - EXPLAINED * float(weights @ outstanding) / spread * shares
+    return {tunable_name(matter): sign * float(by) for matter, by in zip(MATTERS, outstanding, strict=True)}
 
 
 def added(evidence: Evidence, found: Mapping[str, float], weight: float) -> dict[str, tuple[float, float]]:

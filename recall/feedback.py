@@ -178,4 +178,9 @@ def _learn(
 
 def _judged(serve: Mapping[str, Any], request: Feedback) -> Judged:
     features = np.array([serve["relevances"], serve["saliences"], serve["temporals"]], dtype=np.float64).T
-    return Judged(features=features, row=serve["note_ids"].index(request.target_id), useful=SIGNALS[request.signal].useful)
+    return Judged(
+        features=features,
+        weights=serve["weights"],
+        row=serve["note_ids"].index(request.target_id),
+        useful=SIGNALS[request.signal].useful,
+    )

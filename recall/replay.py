@@ -22,11 +22,12 @@ CUT = 10  # ranks that nDCG looks at
 
 @dataclass(frozen=True, kw_only=True)
 class Labelled:
-    """A serve that signals came for. features: (n, 3), as `recall.brain.Judged`'s; signals: (row, name), in order."""
+    """A serve that signals came for. features, weights: as `recall.brain.Judged`'s; signals: (row, name), in order."""
 
     query: str
     profile_id: str
     features: NDArray[np.float64]
+    weights: Sequence[float]
     signals: Sequence[tuple[int, str]]
 
     @property
@@ -82,7 +83,15 @@ def read(space: Space, *, profile: str | None = None, limit: int = MOST) -> list
             continue
         features = np.array([serve["relevances"], serve["saliences"], serve["temporals"]], dtype=np.float64).T
         signals = [(rows[id], name) for id, name in zip(row["targets"], row["signals"], strict=True)]
-        found.append(Labelled(query=serve["query_hash"], profile_id=serve["profile_id"], features=features, signals=signals))
+        found.append(
+            Labelled(
+                query=serve["query_hash"],
+                profile_id=serve["profile_id"],
+                features=features,
+                weights=serve["weights"],
+                signals=signals,
+            )
+        )
     return found
 
 
@@ -91,7 +100,7 @@ def learned(serves: Sequence[Labelled], prior: BalancedRecallState) -> BalancedR
     evidence: Evidence = {}
     for serve in serves:
         for row, name in serve.signals:
-            judged = Judged(features=serve.features, row=row, useful=SIGNALS[name].useful)
+            judged = Judged(features=serve.features, weights=serve.weights, row=row, useful=SIGNALS[name].useful)
             evidence = added(evidence, recall_evidence(judged), SIGNALS[name].weight)
     return prior.learned(evidence)
 

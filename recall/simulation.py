@@ -87,7 +87,8 @@ def simulate(crowd: Crowd, *, seed: int, signals: int = 200, each: int = 40) -> 
                 continue
             odds = KEENNESS * (pleasure[row] - np.median(pleasure)) + crowd.leaning
             useful = (rng.random() < 1 / (1 + np.exp(-odds))) != (rng.random() < crowd.noise)
-            evidence = added(evidence, recall_evidence(Judged(features=served, row=row, useful=bool(useful))), 1.0)
+            judged = Judged(features=served, weights=state.means, row=row, useful=bool(useful))
+            evidence = added(evidence, recall_evidence(judged), 1.0)
             given += 1
         state = BalancedRecallState().learned(evidence)
     held = candidates(np.random.default_rng((seed, 1)), HELD_OUT, each)

@@ -108,7 +108,7 @@ class User:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--signals", type=int, default=200)
-    parser.add_argument("--held-out", type=int, default=80)
+    parser.add_argument("--held-out", type=int, default=160)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--home", type=Path)
     options = parser.parse_args()

@@ -7,13 +7,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graph.errors import NotAllowed, NotFound, SupersessionCycle, ValidationFailed
 from graph.fields import Request, Response
 from graph.kg import pack as kg
 from graph.packs import Answer, Dispatcher, Pack, Runtime, Verb
-from recall.brain import SIGNALS, Beta, Tunable, tunable_name
+from recall.brain import SIGNALS, Beta, Judged, Tunable, recall_evidence, tunable_name
 from recall.brain_pack import pack as brain
 from recall.memory import pack as memory
 
@@ -236,11 +237,15 @@ def test_a_hundred_feedbacks_at_once_add_up_exactly(call, notes, by_hand):
     assert call("brain.profile_get", id="default")["signals"] == 100
     (row,) = by_hand("MATCH (p:Profile {ns: $ns, id: 'default'}) RETURN properties(p) AS node")
     (one,) = by_hand("MATCH (s:Serve {ns: $ns}) RETURN properties(s) AS serve ORDER BY s.id LIMIT 1")
-    saliences = one["serve"]["saliences"]
-    mine = one["serve"]["note_ids"].index(notes[0])
-    alone = saliences[mine] - (sum(saliences) - saliences[mine]) / 2
-    assert row["node"][f"{SALIENCE}.for"] == pytest.approx(100 * alone, rel=1e-6)
-    assert row["node"][f"{SALIENCE}.against"] == 0
+    serve = one["serve"]
+    features = np.array([serve["relevances"], serve["saliences"], serve["temporals"]]).T
+    mine = serve["note_ids"].index(notes[0])
+    said = recall_evidence(Judged(features=features, weights=(0.7, 0.2, 0.1), row=mine, useful=True))
+    given = len(by_hand("MATCH (s:Signal {ns: $ns}) RETURN s.id AS id"))
+    assert given == 100
+    for name, by in said.items():
+        masses = row["node"][f"{name}.for"], row["node"][f"{name}.against"]
+        assert masses == pytest.approx((100 * max(by, 0), 100 * max(-by, 0)), rel=1e-5)
     assert marks(by_hand, notes[0])["evidence_for"] == pytest.approx(100, rel=1e-4)
 
 

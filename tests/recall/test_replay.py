@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -11,12 +12,13 @@ from recall.brain import BalancedRecallState
 from recall.replay import Labelled, as_rows, learned, ndcg, read, replay
 
 THINGS = ("crane", "ferry", "kiln", "loom", "mast", "oven", "plough", "quay", "sluice", "turbine")
+DEFAULTS = (0.7, 0.2, 0.1)
 SALIENCES = (0.95, 0.75, 0.55, 0.35, 0.15, 0.05)
 
 
 def labelled(query: str, *rows: tuple[float, float, float], useful: int, useless: int, profile: str = "p") -> Labelled:
     signals = [(useful, "useful"), (useless, "not_useful")]
-    return Labelled(query=query, profile_id=profile, features=np.array(rows), signals=signals)
+    return Labelled(query=query, profile_id=profile, features=np.array(rows), weights=DEFAULTS, signals=signals)
 
 
 def salience_minded(n: int, profile: str = "p") -> list[Labelled]:
@@ -52,9 +54,7 @@ def test_each_profile_is_a_row_of_its_own():
 
 def test_the_last_word_on_a_hit_is_its_label_and_every_signal_teaches():
     serve = labelled("q", (0.9, 0.1, 0.5), (0.8, 0.3, 0.5), useful=0, useless=1)
-    changed = Labelled(
-        query="q", profile_id="p", features=serve.features, signals=[*serve.signals, (0, "wrong"), (1, "correction")]
-    )
+    changed = dataclasses.replace(serve, signals=[*serve.signals, (0, "wrong"), (1, "correction")])
     assert list(serve.gains) == [1, 0]
     assert list(changed.gains) == [0, 0]
     assert learned([changed], BalancedRecallState()) != learned([serve], BalancedRecallState())

@@ -29,7 +29,13 @@ def test_simulate_needs_no_database_and_gives_a_table():
 def test_replay_shows_each_profile_before_and_after(monkeypatch):
     features = np.array([(0.9, 0.1, 0.5), (0.8, 0.35, 0.5)])
     serves = [
-        Labelled(query=f"q{n}", profile_id="ops", features=features, signals=[(1, "useful"), (0, "not_useful")])
+        Labelled(
+            query=f"q{n}",
+            profile_id="ops",
+            features=features,
+            weights=(0.7, 0.2, 0.1),
+            signals=[(1, "useful"), (0, "not_useful")],
+        )
         for n in range(40)
     ]
     monkeypatch.setattr("recall.replay.read", lambda space, profile: serves if profile is None else [])
