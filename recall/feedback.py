@@ -20,6 +20,7 @@ from graph.store import SpaceTransaction
 from recall.brain import ENTITY_HALF_LIFE_US, SIGNALS, Judged, Signal, added, implicit_room, left
 from recall.brain import IMPLICIT_HALF_LIFE_US as IMPLICIT_US
 from recall.profiles import ARCHIVED, DEFAULT_ID, UNATTRIBUTED, Brain, Profile, Unreadable, fresh, mass_names
+from recall.serves import Recorder
 
 WAIT_S = 10.0  # the longest that feedback waits for the record of its serve
 RETIRING = tuple(name for name, signal in SIGNALS.items() if signal.retires)
@@ -68,9 +69,22 @@ class FeedbackAnswer(Response):
 
 def feedback(call: Call, request: Feedback) -> Answer:
     """Tells what became of a note that was served: useful or not, wrong, and by what it is replaced."""
-    if request.serve_id and not call.state.serves.await_written(call.space, request.serve_id, call.left_s(WAIT_S)):
-        raise NotFound(f"no serve {request.serve_id!r} here", "serve_id")
-    body = call.space.write(lambda tx: _taken(tx, request, call.runtime.states.get("brain"), call.actor))
+    serves: Recorder = call.state.serves
+    brain: Brain | None = call.runtime.states.get("brain")
+
+    def work(tx: SpaceTransaction) -> dict[str, Any]:
+        return _taken(tx, request, brain, call.actor)
+
+    if request.serve_id is None:
+        body = call.space.write(work)
+    else:
+        serves.await_own(request.serve_id, call.left_s(WAIT_S))
+        try:
+            body = call.space.write(work)
+        except NotFound as error:
+            if error.field != "serve_id" or not serves.await_written(call.space, request.serve_id, call.left_s(WAIT_S)):
+                raise
+            body = call.space.write(work)
     return Answer(body, created=body["counted"])
 
 

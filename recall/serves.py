@@ -81,14 +81,18 @@ class Recorder:
             self._settle([serve["id"]])
             log.warning("too many serves wait to be written; %s is not kept", serve["id"])
 
-    def await_written(self, space: Space, id: str, timeout_s: float) -> bool:
-        """Whether the record of a serve is in the graph, after waiting for it where it may still come."""
+    def await_own(self, id: str, timeout_s: float) -> None:
+        """Returns when a record of this process is written, or is no longer tried; at once for one of another process."""
         until = time.monotonic() + timeout_s
         with self._changed:
             while id in self._pending and (left := until - time.monotonic()) > 0:
                 self._hurry.set()
                 self._changed.wait(left)
-        until = min(until, time.monotonic() + (ELSEWHERE_S if _age_s(id) < RECENT_S else 0.0))
+
+    def await_written(self, space: Space, id: str, timeout_s: float) -> bool:
+        """Whether the record of a serve is in the graph, after waiting for it where it may still come."""
+        self.await_own(id, timeout_s)
+        until = time.monotonic() + min(timeout_s, ELSEWHERE_S if _age_s(id) < RECENT_S else 0.0)
         while space.value("brain.serve_found", id=id) is None:
             if time.monotonic() >= until:
                 return False
