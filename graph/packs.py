@@ -59,6 +59,7 @@ class Linker(Protocol):
 class Runtime:
     """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned.
 
+    packs: all of them, each after those that it requires.
     A pack may set `linker` when it opens; None draws no edge but those that are asked for. `unread` hears of a
     namespace's nodes of which a slow model has not read everything yet.
     """
@@ -70,6 +71,7 @@ class Runtime:
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=lambda: dict(LABEL_OF_KIND))
     states: dict[str, Any] = field(default_factory=dict)
+    packs: Sequence[Pack] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +193,7 @@ class Dispatcher:
         self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
         registered = {kind: "Note" for pack in self.packs for kind in pack.kinds}
         runtime.kinds = dict(runtime.kinds) | registered
+        runtime.packs = self.packs
         try:
             for pack in self.packs:
                 runtime.states[pack.name] = pack.open(runtime)
