@@ -70,8 +70,11 @@ CALL () {
     RETURN x, e.content + ' ' + toLower(type(r)) AS path LIMIT 200
     UNION
     MATCH (e)-[r:CONTAINS|PART_OF|INSTANCE_OF|EXTENDS|VARIANT_OF|INTRODUCED_BY|SUPERSEDES|DERIVED_FROM|PRECEDES|DEPENDS_ON|ENABLES
-                |IMPLEMENTS|COMPETES_WITH|COMPOSED_WITH|SUPPORTS|REFUTES]-(m:Entity)-[s]-(x:Recallable)
-    WHERE m.ns = $ns AND x.ns = $ns AND NOT x:Deleted AND NOT m:Deleted AND NOT type(s) IN ['SUPERSEDES', 'HAS_PASSAGE']
+                |IMPLEMENTS|COMPETES_WITH|COMPOSED_WITH|SUPPORTS|REFUTES]-(m)
+    WITH e, r, m LIMIT 2000  // which keeps the planner from starting at all entities
+    WHERE m:Entity AND m.ns = $ns AND NOT m:Deleted
+    MATCH (m)-[s]-(x:Recallable)
+    WHERE x.ns = $ns AND NOT x:Deleted AND NOT type(s) IN ['SUPERSEDES', 'HAS_PASSAGE'] AND s <> r
     RETURN x, e.content + ' ' + toLower(type(r)) + ' ' + m.content + ' ' + toLower(type(s)) AS path LIMIT 100
   }
   WITH x, path LIMIT 400
