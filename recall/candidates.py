@@ -18,7 +18,7 @@ from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.records import ALWAYS_TS, UNKNOWN_TS, tag_token, time_key, timestamp
 from graph.slots import Slot
 from graph.store import Space, vector
-from recall.config import RecallConfig, candidate_count, close_look
+from recall.config import RecallConfig, candidate_count, close_look, old_candidate_count
 from recall.hits import Pool, Query, RecallRequest
 from recall.index import any_of, unpacked
 from recall.text import lucene, name_key, names
@@ -129,7 +129,7 @@ def parameters(
     return {
         "embedding": vector(np.zeros(1, np.float32) if query.embedding is None else query.embedding),
         "k": k,
-        "k_old": k if past else config.old_candidates,
+        "k_old": k if past else old_candidate_count(request.limit, config.old_candidates),
         "ask": {
             "near": query.embedding is not None,
             "lucene": f"{filters} +terms:({words})" if words else "",

@@ -68,7 +68,7 @@ class RecallConfig:
     leg_timeout_s: float = 2.0
     deadline_s: float = 30.0
     strong_hits: int = 10  # of each leg: those whose neighbours the walk takes
-    old_candidates: int = 40  # of the superseded layer, by each leg
+    old_candidates: int = 40  # of the superseded layer, by each leg, at most
     clip_characters: int = 1000  # of a content that come with the candidates; the rest is read if the hit is served
     near_duplicate: float = 0.99  # cosine from which a hit counts as nearly the same as one above it
     near_duplicate_penalty: float = 0.15  # most that it costs, as a share of the score
@@ -82,3 +82,8 @@ def candidate_count(limit: int) -> int:
 def close_look(limit: int) -> int:
     """How many of each leg are read closely: beyond that rank a hit has no way into the first `limit`."""
     return min(max(limit * 6, 60), 500)
+
+
+def old_candidate_count(limit: int, most: int) -> int:
+    """How many of the superseded layer each leg is asked for; following each to its head is half of a recall's work."""
+    return min(max(limit * 2, 20), most)
