@@ -9,8 +9,8 @@ import pytest
 
 from graph import schema
 from graph.errors import SchemaError
-from graph.statements import FOLDER
 from graph.slots import FIRST
+from graph.statements import FOLDER
 
 NEWER = 999
 
@@ -26,7 +26,7 @@ def from_the_future(driver):
 def test_each_migration_has_a_number_of_its_own_and_they_begin_with_1(store):
     files = sorted(path.stem for path in FOLDER.glob("schema/[0-9]*.cypher"))
     assert [f"schema.{name}" for name in files] == list(schema.migrations(store).values())
-    assert list(schema.migrations(store))[0] == 1
+    assert next(iter(schema.migrations(store))) == 1
 
 
 def test_the_database_is_at_the_newest_version_and_each_migration_is_recorded_once(store, driver):
