@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import analytics, calibrate, context, demo, doctor, notes, reindex, serve
+from web.commands import analytics, brain, calibrate, context, demo, doctor, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -66,6 +66,7 @@ for command in (
     reindex.reindex,
     analytics.analytics,
     context.context,
+    brain.brain,
 ):
     main.add_command(command)
 

@@ -69,10 +69,10 @@ def keys(by_hand, id):
 def test_the_backfill_runs_only_in_its_migration(call, untyped, store, by_hand):
     """Not on each start, and not when migrations run again because an index was dropped."""
     schema.migrate(store)
-    store.auto("schema.025_neuron_types")
+    store.auto("schema.020_neuron_types")
     assert type_of(call, untyped) is None
     record = by_hand(
-        "MATCH (m:Migration {name: 'schema.025_neuron_types'}) WITH m, m.version AS version DETACH DELETE m RETURN version"
+        "MATCH (m:Migration {name: 'schema.020_neuron_types'}) WITH m, m.version AS version DETACH DELETE m RETURN version"
     )
     assert record
     try:
@@ -85,7 +85,7 @@ def test_the_backfill_runs_only_in_its_migration(call, untyped, store, by_hand):
         assert type_of(call, note) is None
     finally:
         schema.migrate(store)
-    assert by_hand("MATCH (m:Migration {name: 'schema.025_neuron_types'}) RETURN count(m) AS n") == [{"n": 1}]
+    assert by_hand("MATCH (m:Migration {name: 'schema.020_neuron_types'}) RETURN count(m) AS n") == [{"n": 1}]
 
 
 def test_the_doctor_gives_unclassified_neurons_their_type_when_asked_and_touches_no_other(call, untyped, store, by_hand):

@@ -3,7 +3,7 @@
 // params: -
 // returns: -
 MATCH (n:Neuron)
-WHERE n.memory_type IS NULL AND NOT n:Deleted AND NOT EXISTS { (:Migration {name: 'schema.025_neuron_types'}) }
+WHERE n.memory_type IS NULL AND NOT n:Deleted AND NOT EXISTS { (:Migration {name: 'schema.020_neuron_types'}) }
 SET n.memory_type = 'associative', n.type_key = 'associative'
 WITH n
 MATCH (n)-[:HAS_PASSAGE]->(p:Passage)
