@@ -31,6 +31,7 @@ from recall.gate import gate
 from recall.hits import Hit, Pool, Query, RecallRequest
 from recall.score import score
 from recall.serve import diversified
+from recall.serving import Means, no_means, served_by
 from recall.text import meaningless, query_terms, terms
 from recall.tokens import count
 
@@ -62,11 +63,16 @@ class Selected:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a recall looked at: every candidate as a hit, not gated yet."""
+    """What a recall looked at: candidates as hits, not gated yet.
+
+    scoring, means: the weights of the profile that serves, and what feedback says about hits.
+    """
 
     hits: Sequence[Hit] = ()
     pool: Pool | None = None
     background: Background = field(default_factory=Background.shipped)
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    means: Callable[[Sequence[str]], Mapping[str, float]] = no_means
 
 
 class Asking:
@@ -78,10 +84,6 @@ class Asking:
         self.meaningless = meaningless(task)
         self._answers: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
-
-    @property
-    def scoring(self) -> ScoringConfig:
-        return self.recaller.config.scoring
 
     @property
     def query(self) -> Query:
@@ -130,8 +132,10 @@ class Asking:
         background = state.backgrounds.of(self.call.space, pool.background, query)
         own_measure = request.kind == LEARNT_KINDS or any("walk" in legs for legs in pool.legs)
         gated = replace(request, min_score=0.0 if own_measure else RECALL_MIN_SCORE)
-        hits = pipeline.ranked(pool, query, gated, state, self.scoring, background)
-        return Seen(hits=hits, pool=pool, background=background)
+        serving = served_by(self.call, request, state, pool.brain)
+        scoring, means = request.config.over(serving.scoring), Means(self.call, serving, state)
+        hits = pipeline.ranked(pool, query, gated, state, scoring, background, means=means)
+        return Seen(hits=hits, pool=pool, background=background, scoring=scoring, means=means)
 
     def _once(self, name: str, ask: Callable[[], Any]) -> Any:
         with self._lock:
@@ -249,7 +253,8 @@ def _gated(source: str, hits: Sequence[Hit], seen: Seen, asking: Asking, *, agai
     if not passed or seen.pool is None:
         return []
     if again:
-        score(passed, asking.scoring, now=Moment.of(RecallRequest(query=asking.task)).now)
+        now = Moment.of(RecallRequest(query=asking.task)).now
+        score(passed, seen.scoring, now=now, entity_means=seen.means([hit.id for hit in passed]))
     return [_selected(source, hit) for hit in diversified(passed, seen.pool, asking.recaller.config)[:MOST_EACH]]
 
 

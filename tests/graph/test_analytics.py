@@ -102,15 +102,23 @@ def test_what_was_dropped_for_budget_is_listed_most_often_first(asked, used):
     assert len(asked("dropped_for_budget", limit=1)) == 1
 
 
-def test_what_is_let_in_most_and_never_found_useful_is_listed(asked, used, by_hand):
+def test_what_is_let_in_most_and_never_found_useful_is_listed(asked):
     rows = asked("admitted_never_useful")
     assert [row["times"] for row in rows] == sorted((row["times"] for row in rows), reverse=True)
     assert rows[0]["times"] >= 3
-    by_hand("MATCH (n {ns: $space, id: $id}) SET n.evidence_for = 0.7", space=used.ns, id=rows[0]["id"])
-    try:
-        assert [row["id"] for row in asked("admitted_never_useful")] == [row["id"] for row in rows[1:]]
-    finally:
-        by_hand("MATCH (n {ns: $space, id: $id}) REMOVE n.evidence_for", space=used.ns, id=rows[0]["id"])
+    assert {row["found_useless"] for row in rows} == {0.0}
+
+
+def test_what_feedback_found_useful_is_not_listed_as_never_useful(call, store):
+    useful, useless = call.note(FACT), call.note(f"{FACT} It was so last year too.")
+    build(call)
+    listed = {row["id"] for row in ask(store.within(call.ns), "admitted_never_useful", Asked())["rows"]}
+    assert listed == {useful, useless}
+    call("memory.feedback", target_id=useful, signal="useful")
+    call("memory.feedback", target_id=useless, signal="not_useful")
+    (row,) = ask(store.within(call.ns), "admitted_never_useful", Asked())["rows"]
+    assert row["id"] == useless
+    assert row["found_useless"] > 0
 
 
 def test_an_unknown_question_is_not_found(store, ns):

@@ -10,6 +10,7 @@ import pytest
 from graph import schema
 from graph.errors import SchemaError
 from graph.slots import FIRST
+from graph.statements import FOLDER
 
 NEWER = 999
 
@@ -22,8 +23,10 @@ def from_the_future(driver):
     driver.execute_query("MATCH (m:Migration {version: $version}) DELETE m", {"version": NEWER})
 
 
-def test_migrations_are_numbered_without_a_gap(store):
-    assert list(schema.migrations(store)) == list(range(1, len(schema.migrations(store)) + 1))
+def test_each_migration_has_a_number_of_its_own_and_they_begin_with_1(store):
+    files = sorted(path.stem for path in FOLDER.glob("schema/[0-9]*.cypher"))
+    assert [f"schema.{name}" for name in files] == list(schema.migrations(store).values())
+    assert next(iter(schema.migrations(store))) == 1
 
 
 def test_the_database_is_at_the_newest_version_and_each_migration_is_recorded_once(store, driver):

@@ -339,3 +339,16 @@ def test_the_verb_answers_with_the_selection(call, stock):
     }  # fmt: skip
     assert answer["types_queried"] == ["semantic", "self", "personality"]
     assert answer["blocks"][0].keys() >= {"id", "sources", "kind", "content", "tokens", "relevance", "score", "memory_type"}
+
+
+def test_what_feedback_taught_orders_the_selection_as_it_orders_recall(selector, stock, call):
+    call.note("The greenhouse fan trips its breaker when the vents are shut.")
+    unlearned = by_id(selector.select_for_task(TASK))
+    for _ in range(6):
+        answer = call("memory.recall", query=TASK)
+        call("memory.feedback", target_id=stock["store"], signal="useful", serve_id=answer["serve_id"])
+    recalled = {hit["id"]: hit["score"] for hit in call("memory.recall", query=TASK)["results"]}
+    learned = by_id(selector.select_for_task(TASK))
+    assert learned[stock["store"]].score == pytest.approx(recalled[stock["store"]], abs=1e-3)
+    assert learned[stock["store"]].score > unlearned[stock["store"]].score
+    assert learned[stock["store"]].relevance == pytest.approx(unlearned[stock["store"]].relevance)

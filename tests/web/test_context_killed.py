@@ -58,7 +58,7 @@ def test_builds_go_on_without_memory_while_neo4j_is_away(home: Path) -> None:
     without = [built for built in answers if built["degraded"]]
     assert without
     for built in without:
-        assert {"task", "memory"} & set(built["degraded"]), built["degraded"]
+        assert {"task", "memory", "trace"} & set(built["degraded"]), "trace alone: killed after memory had answered"
         assert names(built)[0] == "user"
         assert built["trace"]["degraded"] == built["degraded"]
     assert any(names(built) == ["user", "history"] and "memory" in built["degraded"] for built in without)
@@ -66,7 +66,7 @@ def test_builds_go_on_without_memory_while_neo4j_is_away(home: Path) -> None:
     again = built_whole(served, task)
     assert names(again) == names(whole)
     kept = served.post("context/trace", id=without[0]["trace"]["id"])
-    assert set(kept["degraded"]) <= set(without[0]["degraded"]), "stored when Neo4j was back"
+    assert set(kept.get("degraded", ())) <= set(without[0]["degraded"]), "stored when Neo4j was back"
     served.process.terminate()
     assert served.process.wait(timeout=30) == 0
 
