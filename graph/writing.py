@@ -17,6 +17,7 @@ from typing import Any
 
 from graph import mentions
 from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict, StoreTimeout
+from graph.layers import relabel
 from graph.ontology import check, relation_type
 from graph.records import Draft, content_hash
 from graph.store import SpaceTransaction, Store, Transaction
@@ -234,7 +235,7 @@ def _create(space: SpaceTransaction, drafts: Sequence[Draft], names: mentions.Na
         raise StoreConflict("a node was deleted while edges to it were drawn")
     mentions.draw(space, drafts, names, now)
     if older:
-        space.rows("note.relabel", ids=older)
+        relabel(space, older)
     return known
 
 

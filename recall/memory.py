@@ -1,4 +1,4 @@
-"""The memory pack: remembering and recalling."""
+"""The memory pack: remembering, recalling, and what becomes of memories."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration, shipped
 from recall.config import RecallConfig
+from recall.lifecycle import LIFECYCLE
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
@@ -55,6 +56,7 @@ pack = Pack(
             response=RecallAnswer(),
             handler=recall,
         ),
+        *LIFECYCLE,
         *SUBHANDLERS,
     ),
 )
