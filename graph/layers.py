@@ -28,7 +28,13 @@ def relabel(tx: SpaceTransaction, ids: Sequence[str]) -> list[str]:
 
 def stale(tx: SpaceTransaction, ids: Sequence[str]) -> list[str]:
     """Takes out of recall what a consolidation drew from nodes that hold no longer. Returns what that was."""
-    return sorted(row["id"] for row in tx.rows("lifecycle.stale", ids=ids)) if ids else []
+    drawn = [row["id"] for row in tx.rows("lifecycle.drawn_from", ids=ids)] if ids else []
+    return expire(tx, drawn)
+
+
+def expire(tx: SpaceTransaction, ids: Sequence[str]) -> list[str]:
+    """Has nodes expire now, passages and all. Returns those that had not yet."""
+    return sorted(row["id"] for row in tx.rows("lifecycle.expire", ids=ids)) if ids else []
 
 
 def soft_delete(tx: SpaceTransaction, ids: Sequence[str]) -> Deleted:

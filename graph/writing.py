@@ -25,7 +25,12 @@ from graph.store import SpaceTransaction, Store, Transaction
 log = logging.getLogger(__name__)
 TOGETHER = 256  # drafts that share a transaction, at most
 WAITING = 10_000  # requests that may wait; past it a write is refused as Busy
-RELATION_OF_FIELD = {"supersedes": "supersedes", "source_id": "annotates", "follows": "follows"}
+RELATION_OF_FIELD = {
+    "supersedes": "supersedes",
+    "source_id": "annotates",
+    "follows": "follows",
+    "derived_from": "derived_from",
+}
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from graph.layers import soft_delete
-from graph.packs import Answer, Call, Verb
+from graph.packs import Answer, Call
 from graph.records import timestamp
 from graph.store import WRITE_S, Row, SpaceTransaction
 from recall.chains import Fits, chosen, pages, still_so
 from recall.config import DecayModel, RecallConfig
-from recall.lifecycle_schemas import Prune, Pruned, PruneRequest, Vacuum, Vacuumed, VacuumRequest
+from recall.lifecycle_schemas import Prune, Vacuum
 from recall.score import DAY, effective_salience
 
 log = logging.getLogger(__name__)
@@ -153,23 +153,3 @@ def together(chains: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
 def _slices(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), TOGETHER):
         yield ids[start : start + TOGETHER]
-
-
-LIFECYCLE = (
-    Verb(
-        name="memory.prune",
-        illocution="directive",
-        role="write",
-        request=PruneRequest(),
-        response=Pruned(),
-        handler=prune,
-    ),
-    Verb(
-        name="memory.vacuum",
-        illocution="directive",
-        role="admin",
-        request=VacuumRequest(),
-        response=Vacuumed(),
-        handler=vacuum,
-    ),
-)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from marshmallow import ValidationError, fields, post_load
 
-from graph.fields import Choice, Flag, Moment, Number, Request, Response
+from graph.fields import Choice, Flag, Moment, Number, Request, Response, Whole
 
 CRITERIA = ("min_salience", "min_effective_salience", "before")
 
@@ -70,4 +70,42 @@ class Vacuumed(Response):
     edges = fields.Integer()
     examined = fields.Integer()
     batches = fields.Integer()
+    dry_run = fields.Boolean()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consolidate:
+    limit: int = 20_000
+    min_group: int = 3
+    proposals: int = 50
+    dry_run: bool = False
+
+
+class ConsolidateRequest(Request):
+    makes = Consolidate
+    limit = Whole(low=1, high=20_000, metadata={"description": "how many notes are read, the newest; 20,000 by default"})
+    min_group = Whole(low=2, high=24, metadata={"description": "notes of a group, at least; 3 by default"})
+    proposals = Whole(low=0, high=1_000, metadata={"description": "most of them in the answer; 50 by default"})
+    dry_run = Flag(metadata={"description": "count and propose, and store nothing"})
+
+
+class Proposal(Response):
+    source = fields.String(metadata={"description": "the newer note"})
+    target = fields.String()
+    relation = fields.String()
+    similarity = fields.Float()
+    newer = fields.String()
+    older = fields.String()
+    only_newer = fields.List(fields.String(), metadata={"description": "words that only the newer has, the first 8"})
+    only_older = fields.List(fields.String())
+
+
+class Consolidated(Response):
+    notes = fields.Integer(metadata={"description": "that were read"})
+    groups = fields.Integer()
+    created = fields.Integer(metadata={"description": "groups told, or told anew"})
+    unchanged = fields.Integer(metadata={"description": "groups that are told already"})
+    superseded = fields.Integer(metadata={"description": "nodes of earlier runs that new ones take the place of"})
+    stale = fields.Integer(metadata={"description": "nodes of earlier runs that expire without an heir"})
+    proposals = fields.List(fields.Nested(Proposal))
     dry_run = fields.Boolean()

@@ -7,7 +7,7 @@ from graph.packs import Pack, Runtime, Verb
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration, shipped
 from recall.config import RecallConfig
-from recall.lifecycle import LIFECYCLE
+from recall.lifecycle_verbs import LIFECYCLE
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
