@@ -13,7 +13,7 @@ from graph.server import ManagedServer, ServerStatus
 from web.cli import main
 from web.serve import Server
 
-COMMANDS = ("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex")
+COMMANDS = ("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "export", "import")
 
 
 @pytest.fixture
