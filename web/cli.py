@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import calibrate, demo, doctor, moving, notes, reindex, serve
+from web.commands import calibrate, demo, doctor, forget, moving, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -66,6 +66,7 @@ for command in (
     reindex.reindex,
     moving.export,
     moving.import_,
+    forget.forget,
 ):
     main.add_command(command)
 

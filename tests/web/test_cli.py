@@ -13,7 +13,20 @@ from graph.server import ManagedServer, ServerStatus
 from web.cli import main
 from web.serve import Server
 
-COMMANDS = ("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "export", "import")
+COMMANDS = (
+    "serve",
+    "demo",
+    "remember",
+    "recall",
+    "link",
+    "history",
+    "doctor",
+    "stop",
+    "reindex",
+    "export",
+    "import",
+    "forget",
+)
 
 
 @pytest.fixture
