@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import calibrate, demo, doctor, forget, moving, notes, reindex, serve
+from web.commands import backup, calibrate, demo, doctor, forget, moving, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -67,6 +67,8 @@ for command in (
     moving.export,
     moving.import_,
     forget.forget,
+    backup.backup,
+    backup.restore,
 ):
     main.add_command(command)
 
