@@ -1,4 +1,4 @@
-"""Neo4j killed in the middle of prune, vacuum, consolidate, import, forget: run again, each is completed, nothing doubled."""
+"""Neo4j killed in the middle of prune, vacuum, consolidate, import, forget: run again, each is completed, nothing twice."""
 
 from __future__ import annotations
 
