@@ -53,7 +53,7 @@ def restore(file: Path, replace: bool, home: str | None, as_json: bool) -> None:
         return write_json(found)
     click.echo(f"{done.files} files, {done.size / 1e6:,.1f} MB, are in {settings.home}; {done.took_s:g} s.")
     click.echo(f"Neo4j opens it; it has {len(spaces)} namespace(s).")
-    return click.echo(f"What was there is in {done.kept}." if done.kept else "")
+    return click.echo(f"What was there is in {done.kept}.") if done.kept else None
 
 
 def _managed(home: str | None) -> Settings:

@@ -39,7 +39,8 @@ def forget(namespace: str, source: str | None, dry_run: bool, yes: bool, home: s
             done = forget_source(service.store, service.models, namespace, source, dry_run=dry_run, report=report)
     if as_json:
         return write_json(asdict(done))
-    counted = ", ".join(f"{n:,} {label}" for label, n in done.labels.items()) or "nothing was there"
+    names = {"Recallable": "notes", "Entity": "entities"}
+    counted = ", ".join(f"{n:,} {names.get(label, label)}" for label, n in done.labels.items()) or "nothing was there"
     click.echo(f"{'Would go' if dry_run else 'Gone'}: {counted}.")
     if done.restored:
         click.echo(f"Current again, since what superseded them went: {', '.join(done.restored)}")
