@@ -20,7 +20,7 @@ from graph.errors import NotFound, StoreConflict
 from graph.kg_schemas import Node, defaults
 from graph.layers import expire
 from graph.packs import Answer, Call
-from graph.records import NEVER_TS, moment_of, timestamp
+from graph.records import NEVER_TS, Draft, moment_of, timestamp
 from graph.store import WRITE_S, Row
 from recall.background import Background
 from recall.closeness import Note, Pair, Words, close_pairs
@@ -36,6 +36,7 @@ CLIP = 4_000  # characters of each that are read
 LABELS = ("Knowledge", "Abstraction")
 KINDS = tuple(label.lower() for label in LABELS)
 TAGS = 64
+TOGETHER = 16  # groups stored in one transaction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ def consolidate(call: Call, request: Consolidate) -> Answer:
     gone = [id for id in gone if _vanished(id, drawn, found)]
     written = 0
     if not request.dry_run:
-        written = sum(_write(call, group, heirs, words) for group in new)
+        written = sum(_write(call, new[at : at + TOGETHER], heirs, words) for at in range(0, len(new), TOGETHER))
         if gone:
             call.space.write(lambda tx: expire(tx, gone), timeout_s=call.left_s(WRITE_S))
         log.info("consolidate in %s: %d notes, %d groups, %d told anew", call.space.ns, len(notes), len(found), written)
@@ -147,12 +148,26 @@ def _vanished(id: str, drawn: Sequence[Row], found: Sequence[Group]) -> bool:
     return not row["stale"] and row["fingerprint"] not in {group.fingerprint for group in found}
 
 
-def _write(call: Call, group: Group, heirs: Mapping[str, Sequence[str]], words: Words) -> int:
-    """Stores what a group says. Returns 0 where a note went meanwhile; the next run sees to it."""
-    notes, old = group.notes, heirs.get(group.fingerprint, ())
+def _write(call: Call, groups: Sequence[Group], heirs: Mapping[str, Sequence[str]], words: Words) -> int:
+    """Stores what groups say: all or, where a note went meanwhile, those that still can. Returns how many that were."""
+    call.left_s(WRITE_S)
+    old = {group.fingerprint: heirs.get(group.fingerprint, ()) for group in groups}
+    kinds = {row["id"]: row["kind"] for row in call.space.rows("note.found", ids=[id for ids in old.values() for id in ids])}
+    drafts = [draft for group in groups for draft in _drafts(call, group, old[group.fingerprint], kinds, words)]
+    try:
+        call.runtime.states["kg"].store(call.space.ns, drafts)
+    except (NotFound, StoreConflict) as error:
+        if len(groups) > 1:
+            return sum(_write(call, [group], heirs, words) for group in groups)
+        log.info("consolidate in %s: a group changed meanwhile, the next run sees to it: %s", call.space.ns, error)
+        return 0
+    return len(groups)
+
+
+def _drafts(call: Call, group: Group, old: Sequence[str], kinds: Mapping[str, str], words: Words) -> list[Draft]:
+    """The nodes of a group. Their key keeps two runs at once from storing both theirs."""
     summariser = call.runtime.summariser or Extractive()
-    digest = summariser.digest([note.content for note in notes], words.weight)
-    kinds = {row["id"]: row["kind"] for row in call.space.rows("note.found", ids=list(old))}
+    digest = summariser.digest([note.content for note in group.notes], words.weight)
     lineage = hashlib.sha256(" ".join([group.fingerprint, *sorted(old)]).encode()).hexdigest()[:32]
     nodes, labels = [], []
     for label, content in zip(LABELS, (digest.knowledge, digest.abstraction), strict=True):
@@ -161,14 +176,8 @@ def _write(call: Call, group: Group, heirs: Mapping[str, Sequence[str]], words: 
         replaced = [id for id in old if kinds.get(id) == label.lower()]
         nodes.append(_node(group, content, digest.keywords, f"consolidated:{lineage}", replaced))
         labels.append(label)
-    own = {"consolidated": group.fingerprint, "drawn_from": len(notes)}
-    try:
-        drafts = drafted(call, nodes, labels, own=own, derived_from=[note.id for note in notes])
-        call.runtime.states["kg"].store(call.space.ns, drafts)
-    except (NotFound, StoreConflict) as error:
-        log.info("consolidate in %s: a group changed meanwhile: %s", call.space.ns, error)
-        return 0
-    return 1
+    own = {"consolidated": group.fingerprint, "drawn_from": len(group.notes)}
+    return drafted(call, nodes, labels, own=own, derived_from=[note.id for note in group.notes])
 
 
 def _node(group: Group, content: str, keywords: Sequence[str], key: str, replaced: Sequence[str]) -> Node:

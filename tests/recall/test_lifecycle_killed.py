@@ -15,7 +15,7 @@ import pytest
 from graph.errors import PalimpsestError, StoreError
 from graph.settings import Settings
 from graph.store import Store
-from recall import importing, lifecycle
+from recall import consolidate, importing, lifecycle
 from recall.exporting import export
 from recall.forgetting import forget_source
 from recall.importing import Importer
@@ -119,11 +119,12 @@ def test_vacuum(service, call, killed, monkeypatch):
     assert wrong(service, call.ns) == []
 
 
-def test_consolidate(service, call, killed):
+def test_consolidate(service, call, killed, monkeypatch):
+    monkeypatch.setattr(consolidate, "TOGETHER", 2)
     items = [{"content": f"The {topic} was seen to on sheet {n}, as {topic} is."} for topic in TOPICS for n in range(3)]
     call("memory.remember", items=items)
     before = alive(call, kind="memory")
-    killed(lambda: call("memory.consolidate"), at=4)
+    killed(lambda: call("memory.consolidate"), at=3)
     found = call("memory.consolidate")
     assert (found["groups"], found["created"], found["unchanged"]) == (8, 0, 8)
     assert alive(call, kind="memory") == before
