@@ -101,10 +101,7 @@ class Importer:
         elif first["label"] == "Entity":
             found += self._entities(space, kept)
         else:
-            items = other_items(kept)
-            asked: dict[str, Any] = {"label": first["label"], "items": items}
-            created = space.write(lambda tx: tx.value("lifecycle.import_others", **asked) or 0)
-            found += Counter(nodes=created, present=len(items) - created)
+            found += _others(space, first["label"], other_items(kept))
         return found
 
     def _notes(self, space: Space, batch: Sequence[Record]) -> Counter[str]:
@@ -279,6 +276,18 @@ def _edge_statement(record: Record) -> tuple[str, dict[str, Any]]:
 
 def _hash(record: Record) -> str:
     return content_hash(str(record.get("properties", {}).get("content", "")))
+
+
+def _others(space: Space, label: str, items: Sequence[dict[str, Any]]) -> Counter[str]:
+    """Stores nodes of another label. One that is there under another id, by a key of its label, is there."""
+    asked: dict[str, Any] = {"label": label, "items": items}
+    try:
+        created = space.write(lambda tx: tx.value("lifecycle.import_others", **asked) or 0)
+    except StoreConflict:
+        if len(items) > 1:
+            return sum((_others(space, label, [item]) for item in items), Counter[str]())
+        created = 0
+    return Counter(nodes=created, present=len(items) - created)
 
 
 def _written(space: Space, work: Callable[[SpaceTransaction], Any]) -> Any:

@@ -317,6 +317,20 @@ def test_a_file_of_several_namespaces_goes_where_it_came_from(graph, service, tm
     assert other.found("another tenant's note")
 
 
+def test_what_a_key_of_its_label_keeps_from_being_doubled_counts_as_there(call, service, tmp_path, elsewhere, by_hand):
+    by_hand("CREATE CONSTRAINT trace_once IF NOT EXISTS FOR (n:Trace) REQUIRE (n.ns, n.once) IS UNIQUE")
+    try:
+        by_hand("UNWIND range(1, 3) AS k CREATE (:Trace {ns: $ns, once: k})")
+        call.note("A note.")
+        file = exported(service, call.ns, tmp_path)
+        by_hand("CREATE (:Trace {ns: $to, once: 2})", to=elsewhere)
+        done = importer(service).run(file, into=elsewhere)
+        assert (done.nodes, done.present) == (3, 1)
+        assert importer(service).run(file, into=elsewhere).nodes == 0
+    finally:
+        by_hand("DROP CONSTRAINT trace_once")
+
+
 def test_the_background_of_a_namespace_moves_with_it(call, service, tmp_path, elsewhere, by_hand):
     call("memory.remember", items=[{"content": f"Crate {n} holds brass fittings of the {n % 7} kind"} for n in range(80)])
     until = dt.datetime.now() + dt.timedelta(seconds=30)
