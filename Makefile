@@ -6,8 +6,6 @@ READY := $(VENV)/.ready
 
 .PHONY: demo test lock clean
 
-# The tests bring the multilingual extra along, which takes its time over long texts; a plain installation does not have it.
-demo: export PALIMPSEST_MULTILINGUAL ?= off
 demo: $(READY)  ## start everything, load the sample graph, serve
 	$(BIN)/palimpsest demo
 

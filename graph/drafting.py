@@ -22,6 +22,8 @@ def keep(call: Call, request: Create, labels: Sequence[str], writer: Writer) -> 
     drafts = drafted(call, [request.nodes[n] for n in new], [labels[n] for n in new])
     drafts = [replace(draft, place=places[n]) for n, draft in zip(new, drafts, strict=True)]
     written = iter(writer.store(call.space.ns, drafts) if drafts else ())
+    if unread := [draft.id for draft in drafts if draft.indexed.get("unread")]:
+        call.runtime.unread(call.space.ns, unread)
     return stored_answer([known.get(n) or next(written) for n in range(len(request.nodes))], request.many)
 
 

@@ -25,6 +25,7 @@
         ├── Conflict               the state of the graph stands against it
         │   ├── KeyInUse           `existing_id` holds the key with other content
         │   ├── SupersessionCycle  `chain` is the loop that the edge would close
+        │   ├── TaskActive         the conversation has an active task: `existing_id`
         │   └── Busy               too much at once; try again
         └── TooLarge               a body past the limit
 
@@ -191,6 +192,18 @@ class SupersessionCycle(Conflict):
     @property
     def details(self) -> Mapping[str, Any]:
         return {"chain": self.chain}
+
+
+class TaskActive(Conflict):
+    code = "task_active"
+
+    def __init__(self, message: str, existing_id: str):
+        super().__init__(message)
+        self.existing_id = existing_id
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {"existing_id": self.existing_id}
 
 
 class Busy(Conflict):

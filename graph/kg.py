@@ -67,23 +67,24 @@ def list_nodes(call: Call, request: schemas.List) -> Answer:
 def link_nodes(call: Call, request: schemas.Links) -> Answer:
     """Draws edges; with `supersedes` the source is the newer. Drawing one again changes its weight and properties."""
     many = request.many
-
-    def work(tx: SpaceTransaction) -> list[Row]:
-        edges = _checked(tx, request.edges, many)
-        newer = [edge for edge in edges if edge["relation"] == "supersedes"]
-        if newer:
-            tx.rows("link.lock")
-        rows = tx.rows("link.create", links=edges)
-        if len(rows) < len(edges):
-            raise StoreConflict("a node was deleted while edges to it were drawn")
-        if newer:
-            _refuse_cycles(tx, newer)
-            relabel(tx, sorted({edge["target"] for edge in newer}))
-        return rows
-
-    rows = call.space.write(work)
+    rows = call.space.write(lambda tx: draw(tx, request.edges, many=many))
     created = any(row["created"] for row in rows)
     return Answer({"results": rows} if many else rows[0], created=created)
+
+
+def draw(tx: SpaceTransaction, edges: Sequence[schemas.Edge], *, many: bool = False) -> list[Row]:
+    """Draws edges inside a transaction; what is superseded by them is relabelled. Raises RequestError and StoreConflict."""
+    items = _checked(tx, edges, many)
+    newer = [edge for edge in items if edge["relation"] == "supersedes"]
+    if newer:
+        tx.rows("link.lock")
+    rows = tx.rows("link.create", links=items)
+    if len(rows) < len(items):
+        raise StoreConflict("a node was deleted while edges to it were drawn")
+    if newer:
+        _refuse_cycles(tx, newer)
+        relabel(tx, sorted({edge["target"] for edge in newer}))
+    return rows
 
 
 def _checked(tx: SpaceTransaction, edges: Sequence[schemas.Edge], many: bool) -> list[dict[str, Any]]:

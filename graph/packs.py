@@ -33,7 +33,10 @@ class Indexer(Protocol):
     """What turns texts into what the indexes hold; `recall.index.Indexer` is the one that ships."""
 
     def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """`properties`, `vectors` and `passages` of each text; `extra` holds words beside it (a neuron's triggers)."""
+        """`properties`, `vectors` and `passages` of each text; `extra` holds words beside it (a neuron's triggers).
+
+        `unread` says that some of it still lacks a vector: `Runtime.unread` hears of the node once it is stored.
+        """
 
     def entity(self, name: str) -> dict[str, str]:
         """`name_key`, under which a name is looked up, and `terms`, by which it is searched."""
@@ -67,17 +70,21 @@ class Summariser(Protocol):
 class Runtime:
     """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned.
 
+    packs: all of them, each after those that it requires.
     A pack may set `linker` and `summariser` when it opens; without a linker no edge is drawn but those that are asked for,
-    without a summariser consolidation quotes.
+    without a summariser consolidation quotes. `unread` hears of a namespace's nodes of which a slow model has not read
+    everything yet.
     """
 
     store: Store
     indexer: Indexer
     linker: Linker | None = None
     summariser: Summariser | None = None
+    unread: Callable[[str, Sequence[str]], None] = lambda _ns, _ids: None
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=lambda: dict(LABEL_OF_KIND))
     states: dict[str, Any] = field(default_factory=dict)
+    packs: Sequence[Pack] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +206,7 @@ class Dispatcher:
         self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
         registered = {kind: "Note" for pack in self.packs for kind in pack.kinds}
         runtime.kinds = dict(runtime.kinds) | registered
+        runtime.packs = self.packs
         try:
             for pack in self.packs:
                 runtime.states[pack.name] = pack.open(runtime)

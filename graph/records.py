@@ -32,6 +32,7 @@ _TIMES = ("created", "superseded", "expires")
 HIDDEN = frozenset(
     {"ns", "title", "terms", "content_hash", "former_key", "former_name_key", *STORED}
     | {"type_key", "tag_key", "name_key", "named", "properties_json"}
+    | {"evidence_for", "evidence_against", "evidence_ts", "implicit_mass", "implicit_ts"}
     | {f"{time}_{form}" for time in _TIMES for form in ("ts", "key")}
 )
 

@@ -151,9 +151,19 @@ class Settings:
         default=None,
         metadata=_of("PALIMPSEST_OPENAI_KEY", "OPENAI_API_KEY", about="The key for that endpoint.", secret=True),
     )
+    recall: Path | None = field(
+        default=None,
+        metadata=_of(
+            "PALIMPSEST_RECALL", read=_path, about="A JSON file with recall's weights and limits; see docs/quality.md."
+        ),
+    )
     calibration: Path | None = field(
         default=None,
         metadata=_of("PALIMPSEST_CALIBRATION", read=_path, about="A calibration of your own, from `palimpsest calibrate`."),
+    )
+    trace_days: int = field(
+        default=30,
+        metadata=_of("PALIMPSEST_TRACE_DAYS", read=_whole(1, 36500), about="Days that traces of built contexts are kept."),
     )
     neo4j_uri: str | None = field(
         default=None,

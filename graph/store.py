@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = dict[str, Any]
 WRITE_S = 60.0  # the longest that a write transaction may take
+AUTO_S = 120.0  # how long a schema command waits for others to leave its label
 RETRY_S = 5.0  # how long a read or a write is tried again after a passing error
 
 
@@ -114,10 +115,22 @@ class Store:
             return session.execute_write(attempt)
 
     def auto(self, name: str, /, **params: Any) -> list[Row]:
-        """Runs a statement in a transaction of its own making: schema commands and `CALL .. IN TRANSACTIONS`."""
+        """Runs a statement in a transaction of its own making: schema commands and `CALL .. IN TRANSACTIONS`.
+
+        A schema command needs a label to itself, and the server gives up after 10 s of others writing or planning: it is
+        tried again for `AUTO_S`, so each of these statements must bear being run twice.
+        """
         text = self.statement(name, params).text
-        with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
-            return session.run(text, params).data()
+        until = time.monotonic() + AUTO_S
+        while True:
+            try:
+                with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
+                    return session.run(text, params).data()
+            except StoreConflict as error:
+                if not isinstance(error.__cause__, TransientError) or time.monotonic() > until:
+                    raise
+                log.info("%s waits for others: %s", name, error)
+                time.sleep(0.1)
 
     def ready(self, timeout_s: float = 2.0) -> bool:
         """Whether a query answers."""

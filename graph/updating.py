@@ -47,6 +47,8 @@ def change(call: Call, request: Update, writer: Writer) -> None:
         call.space.write(lambda tx: _store(tx, planned, writer.names))
     except StoreConflict as error:
         raise _held(call, planned.node, planned.changes) or error from error
+    if planned.fresh and planned.fresh.get("unread"):
+        call.runtime.unread(call.space.ns, [request.id])
 
 
 def _rename(call: Call, request: Update, planned: _Change) -> None:

@@ -32,7 +32,7 @@ VERSION: Final = 1
 MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
 AT_FLOOR: Final = -math.log(2 * (1 / RECALL_MIN_SCORE - 1))  # log ratio at the floor, where the other ratio is beyond doubt
-FADES: Final = 1.25  # how far from there caution reaches, in multiples of itself; above 1, or the order would turn round
+FADES: Final = 1.12  # how far from there caution reaches, in multiples of itself; above 1, or the order would turn round
 
 
 @dataclass(frozen=True, slots=True)

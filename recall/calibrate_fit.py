@@ -31,7 +31,7 @@ SHARES: Final = {"answerable": {"rfcs": 0.7, "musique": 1.0}, "match": {"rfcs": 
 WRITTEN_SHARE: Final = 2.0
 PENALTY: Final = {"answerable": 1e-4, "match": 1e-3}
 # What relevance leans to the safe side by, in nats: a false memory costs more than a missing one.
-CAUTION: Final = {"hybrid": 2.0, "dense": 1.5, "lexical": 1.5}
+CAUTION: Final = {"hybrid": 2.2, "dense": 1.5, "lexical": 1.5}
 FROM_UNANSWERABLE, FROM_ANSWERABLE = 2, 20  # best rows that are noise (a), and noise (b)
 Rows = tuple[Floats, Floats]  # evidence, and the weight of each row
 

@@ -202,6 +202,7 @@ def _pool(query: Query, rows: Sequence[Mapping[str, Any]], degraded: tuple[str, 
         evaluated=len(set().union(*scores.values())),
         degraded=degraded,
         background=max((row.get("background", 0) for row in rows), default=0),
+        brain=max((row.get("brain", 0) for row in rows), default=0),
     )
 
 

@@ -48,6 +48,7 @@ class RecallRequest:
     config: Knobs = field(default_factory=Knobs)
     profile: str | None = None
     actor: str | None = None
+    consumer: str | None = None
     entity_names: Sequence[str] | None = None
     token_budget: int = 4000
     full_content: bool = True
@@ -82,6 +83,7 @@ class Pool:
     evaluated: int
     degraded: tuple[str, ...] = ()
     background: int = 0
+    brain: int = 0  # version of what the namespace has learned
     fused: Floats = field(default_factory=lambda: np.zeros(0))
     relevance: Floats = field(default_factory=lambda: np.zeros(0))
     evidence: Floats = field(default_factory=lambda: np.zeros((0, 0)))

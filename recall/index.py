@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -12,10 +14,11 @@ from numpy.typing import NDArray
 from graph.records import new_id
 from graph.store import vector
 from recall.embed import Embedder
-from recall.models import Models
+from recall.models import Model, Models
 from recall.text import fold, lucene, name_key, passages, query_terms, terms, unspaced
 
 ENTITY_NAME_CHARACTERS = 400
+AT_ONCE = 2048  # characters that the multilingual model reads before a write is answered: about a second
 
 
 class Indexer:
@@ -29,9 +32,10 @@ class Indexer:
         return self.models.primary.embedder
 
     def index(self, contents: Sequence[str], extra: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """For each text `properties`, `vectors` (none where passages hold them) and `passages` with the same two.
+        """For each text `properties`, `vectors` (none where passages hold them), `passages` with the same two, and `unread`.
 
-        All texts and passages are embedded in one go, which a model does fastest.
+        All texts and passages are embedded in one go, which a model does fastest. The multilingual model takes its time: it
+        reads the first of a call at once; what it has not read is `unread`, and is found by its words meanwhile.
         """
         room = self.embedder.max_tokens - 8
         pieces = [passages(content, self.embedder.count_tokens, room) or [content] for content in contents]
@@ -44,13 +48,24 @@ class Indexer:
 
     def _held(self, texts: Sequence[str]) -> list[dict[str, Any]]:
         """`properties` and `vectors` of each text, by the models that read it."""
-        held: list[dict[str, Any]] = [{"properties": {}, "vectors": []} for _ in texts]
+        held: list[dict[str, Any]] = [{"properties": {}, "vectors": [], "unread": False} for _ in texts]
         for model in self.models.all:
-            rows = [row for row, text in enumerate(texts) if self.models.reads(model, text)]
+            rows = self._at_once(model, texts, held)
             for row, found in zip(rows, model.documents([texts[row] for row in rows]), strict=True):
                 held[row]["properties"] |= model.slot.held(model.embedder.name, packed(found))
                 held[row]["vectors"].append({"name": model.slot.embedding, "value": vector(found)})
         return held
+
+    def _at_once(self, model: Model, texts: Sequence[str], held: Sequence[dict[str, Any]]) -> list[int]:
+        """The rows of the texts that `model` reads now; the others that are its to read become `unread`."""
+        rows = [row for row, text in enumerate(texts) if self.models.reads(model, text)]
+        if model is not self.models.multilingual:
+            return rows
+        lengths = list(itertools.accumulate(len(texts[row]) for row in rows))
+        now = max(1, bisect.bisect_right(lengths, AT_ONCE))
+        for row in rows[now:]:
+            held[row]["unread"] = True
+        return rows[:now]
 
     def _note(self, pieces: Sequence[str], held: Sequence[dict[str, Any]], beside: str) -> dict[str, Any]:
         for piece, one in zip(pieces, held, strict=True):
@@ -59,7 +74,7 @@ class Indexer:
             return {**held[0], "passages": []}
         for position, (piece, one) in enumerate(zip(pieces, held, strict=True)):
             one["properties"] |= {"content": piece, "position": position, "id": new_id()}
-        return {"properties": {}, "vectors": [], "passages": list(held)}
+        return {"properties": {}, "vectors": [], "passages": list(held), "unread": any(one["unread"] for one in held)}
 
     def entity(self, name: str) -> dict[str, str]:
         """`name_key` and `terms` of an entity's name."""

@@ -69,6 +69,7 @@ class RecallRequestSchema(Request):
     config = fields.Nested(KnobsRequest)
     profile = Text(most=128, least=1, allow_none=True)
     actor = Text(most=NAME_BYTES, least=1, allow_none=True)
+    consumer = Text(most=128, least=1, allow_none=True)
     entity_names = Several(Text(most=NAME_BYTES, least=1), most=64, allow_none=True)
     token_budget = Whole(low=1, high=16_000)
     full_content = Flag()
@@ -104,7 +105,7 @@ class HitAnswer(Response):
     superseded = fields.Boolean()
     superseded_at = fields.String()
     breakdown = fields.Dict()
-    served_by_profile_id = fields.String()
+    served_by_profile_id = fields.String(allow_none=True)
     serve_id = fields.String()
 
 
@@ -121,3 +122,5 @@ class RecallAnswer(Response):
     best_score = fields.Float()
     irrelevant_rate = fields.Float()
     near_floor = fields.List(fields.Dict())
+    served_by_profile_id = fields.String(allow_none=True)
+    serve_id = fields.String()

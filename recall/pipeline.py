@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +27,8 @@ from recall.models import Models
 from recall.rerank import rerank
 from recall.score import score
 from recall.serve import diversified, fitted
+from recall.serves import Recorder, record
+from recall.serving import Means, no_means, served_by, stamped
 from recall.text import meaningless, query_terms
 from recall.warm import Warmer
 
@@ -41,6 +43,7 @@ class Recaller:
     calibration: Calibration
     backgrounds: Backgrounds
     warmer: Warmer
+    serves: Recorder
     queries: QueryCache = field(default_factory=QueryCache)
     config: RecallConfig = field(default_factory=RecallConfig)
 
@@ -67,7 +70,6 @@ class Clock:
 def recall(call: Call, request: RecallRequest) -> Answer:
     """Finds what answers a query and is current, or says that nothing does."""
     state: Recaller = call.state
-    scoring = request.config.over(state.config.scoring)
     limit_s = request.deadline_s or state.config.deadline_s
     call = _until(call, limit_s)
     clock = Clock()
@@ -80,8 +82,11 @@ def recall(call: Call, request: RecallRequest) -> Answer:
     with clock.stage("fuse"):
         pool = fuse(pool, request.fusion, state.config)
     with clock.stage("score"):
+        serving = served_by(call, request, state, pool.brain)
+        scoring = request.config.over(serving.scoring)
         background = state.backgrounds.of(call.space, pool.background, query)
-        hits = ranked(pool, query, request, state, scoring, background)
+        means = Means(call, serving, state)
+        hits = ranked(pool, query, request, state, scoring, background, means=means)
     with clock.stage("serve"):
         passed = gate(hits, request.floor)
         ordered = diversified(passed, pool, state.config)[: request.limit]
@@ -97,7 +102,9 @@ def recall(call: Call, request: RecallRequest) -> Answer:
         answer["best_score"] = float(pool.relevance.max())
     if request.explain:
         answer["near_floor"] = _stopped(hits, served.hits, pool)
-    return Answer(answer)
+    serve = record(request, served.hits, serving, scoring, ns=call.space.ns, actor=request.actor or call.actor)
+    state.serves.keep(call.space.ns, serve)
+    return Answer(stamped(answer, serve, serving, means))
 
 
 def searched(call: Call, query: Query, request: RecallRequest, state: Recaller) -> Pool:
@@ -132,11 +139,18 @@ def embed(request: RecallRequest, state: Recaller) -> Query:
 
 
 def ranked(
-    pool: Pool, query: Query, request: RecallRequest, state: Recaller, scoring: ScoringConfig, background: Background
+    pool: Pool,
+    query: Query,
+    request: RecallRequest,
+    state: Recaller,
+    scoring: ScoringConfig,
+    background: Background,
+    *,
+    means: Callable[[Sequence[str]], Mapping[str, float]] = no_means,
 ) -> Sequence[Hit]:
     """Stages 4 and 5: candidates as hits, each with its relevance, its features and its score.
 
-    What lies below the floor is made a hit only where somebody asked to see it.
+    What lies below the floor is made a hit only where somebody asked to see it.  means: of what feedback says about hits.
     """
     if not len(pool):
         return []
@@ -145,7 +159,7 @@ def ranked(
     hits = collapsed(pool, 0.0 if request.explain else request.floor)
     now = Moment.of(request).now
     rerank(hits, pool, scoring)
-    return score(hits, scoring, now=now)
+    return score(hits, scoring, now=now, entity_means=means([hit.id for hit in hits]))
 
 
 def collapsed(pool: Pool, least: float = 0.0) -> list[Hit]:

@@ -7,16 +7,12 @@ is done is on the nodes themselves, so a run that was ended goes on where it was
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from graph import models, schema
-from graph.errors import PalimpsestError
-from graph.models import Stored
-from graph.slots import MULTILINGUAL, PRIMARY
 from graph.store import Space, Store, vector
 from recall.backgrounds import FIRST_AT, measure
 from recall.embed import Embedder
@@ -102,7 +98,7 @@ def fill(
             space = store.within(row["name"])
             for notes, texts in _pages(space, model, batch):
                 wanted = [text for text in texts if reading.reads(model, text["content"] or "")]
-                found += _embed(space, model, wanted)
+                found += embed(space, model, wanted)
                 seen += notes
                 if not turn:
                     report(min(seen, total), total)
@@ -123,7 +119,8 @@ def _pages(space: Space, model: Model, batch: int) -> Iterator[tuple[int, list[d
         yield row["notes"], row["texts"]
 
 
-def _embed(space: Space, model: Model, texts: Sequence[dict[str, Any]]) -> int:
+def embed(space: Space, model: Model, texts: Sequence[dict[str, Any]]) -> int:
+    """Gives texts, as `note.unembedded` returns them, their vectors. Returns how many had not changed meanwhile."""
     done = 0
     for start in range(0, len(texts), BATCH):
         some = texts[start : start + BATCH]
@@ -135,43 +132,3 @@ def _embed(space: Space, model: Model, texts: Sequence[dict[str, Any]]) -> int:
         asked = {"suffix": model.slot.suffix, "model": model.embedder.name, "items": items}
         done += space.write(lambda tx, asked=asked: tx.value("note.embed", **asked))  # type: ignore[misc]
     return done
-
-
-class Filler:
-    """Catches up, in the background of a service that has just started, what was written while it did not run.
-
-    Only where that can be: another model's service wrote beside a reindexing, or the multilingual model was added.
-    """
-
-    def __init__(self, store: Store, reading: Models, held: Sequence[Stored]):
-        self._store, self._reading, self._ended = store, reading, threading.Event()
-        primaries = sum(model.slot in PRIMARY for model in models.stored(store))
-        self._waiting = [
-            (model, each)
-            for model, each in zip(reading.all, held, strict=True)
-            if each.state == "filling" or (each.slot is not MULTILINGUAL and primaries > 1)
-        ]
-        self._thread = threading.Thread(target=self._work, name="reindex", daemon=True)
-        if self._waiting:
-            self._thread.start()
-
-    def join(self) -> None:
-        """Returns when everything is caught up."""
-        if self._waiting:
-            self._thread.join()
-
-    def close(self) -> None:
-        """Ends after the batch that is being embedded."""
-        self._ended.set()
-        self.join()
-
-    def _work(self) -> None:
-        for model, held in self._waiting:
-            try:
-                found = fill(self._store, self._reading, model, ended=self._ended.is_set)
-                if held.state == "filling" and not self._ended.is_set():
-                    models.mark(self._store, held, "ready")
-            except PalimpsestError as error:
-                log.warning("texts that lack a vector of %s could not be caught up: %s", model.embedder.name, error)
-            else:
-                log.info("%d texts got their vector of %s", found, model.embedder.name)

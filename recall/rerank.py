@@ -12,7 +12,7 @@ from recall.hits import Floats, Hit, Pool
 
 
 def rerank(hits: Sequence[Hit], pool: Pool, config: ScoringConfig) -> Sequence[Hit]:
-    """Sets text_match, vector_match and graph of each hit, all in [0, 1], where a weight asks for them."""
+    """Sets text_match, vector_match and graph of each hit, all in [0, 1], where a weight asks for one of them."""
     weights = config.reranker_weights
     if not any(weights.get(name) for name in ("text_match", "vector_match", "graph")):
         return hits

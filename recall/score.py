@@ -68,13 +68,10 @@ def score(
 
 def reranked(hit: Hit, config: ScoringConfig) -> dict[str, float]:
     """Stage 4's parts: the weighted mean of the features that `reranker_weights` names."""
-    values = {
-        "relevance": hit.relevance,
-        "salience": hit.effective_salience,
-        "temporal": hit.temporal,
-        "text_match": hit.text_match,
-        "vector_match": hit.vector_match,
-        "graph": hit.graph,
-    }
     total = sum(config.reranker_weights.values())
-    return {name: weight * values[name] / total for name, weight in config.reranker_weights.items()}
+    return {name: config.reranker_weights[name] * value / total for name, value in features(hit, config).items()}
+
+
+def features(hit: Hit, config: ScoringConfig) -> dict[str, float]:
+    """The features that `reranker_weights` names, each in [0, 1]."""
+    return {name: getattr(hit, "effective_salience" if name == "salience" else name) for name in config.reranker_weights}

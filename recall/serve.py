@@ -26,7 +26,8 @@ def diversified(hits: Sequence[Hit], pool: Pool, config: RecallConfig) -> list[H
     head = ordered[:COMPARED]
     vectors = pool.vectors[[hit.own_row for hit in head]]
     vectors[[hit.own_row < 0 for hit in head]] = 0  # heirs of one old note are not alike for that
-    alike = np.tril(vectors @ vectors.T, -1).max(axis=1)
+    # Row by row: for the whole matrix BLAS starts threads, and waits for them where all cores are busy.
+    alike = np.array([-1.0, *(float((vectors[:row] @ vectors[row]).max()) for row in range(1, len(head)))])
     excess = np.clip((alike - config.near_duplicate) / (1 - config.near_duplicate), 0, 1)
     for hit, share in zip(head, excess, strict=True):
         if share > 0:

@@ -16,10 +16,11 @@ from graph.server import Endpoint, ManagedServer
 from graph.settings import Settings
 from graph.store import Store
 from recall.embed import embedder
+from recall.filling import Filler
 from recall.index import Indexer
 from recall.linker import linker
 from recall.models import Models, beside, opened
-from recall.reindex import Filler, fill
+from recall.reindex import fill
 from recall.warm import load
 
 log = logging.getLogger(__name__)
@@ -93,6 +94,7 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
         disconnect(server, store)
         raise
     filler = Filler(store, models, held)
+    runtime.unread = filler.later
     return Service(
         settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models, filler=filler
     )

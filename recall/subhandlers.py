@@ -28,6 +28,9 @@ from recall.gate import gate
 from recall.hits import Pool, RecallRequest
 from recall.index import packed, unpacked
 from recall.memory_schemas import QUERY_BYTES, KnobsRequest, RecallRequestSchema
+from recall.profiles import UNSEEN
+from recall.score import features
+from recall.serving import Means, served_by
 
 ROW_FIELDS = ("hit_ids", "note_ids", "vias", "terms", "paths", "passages")
 MOST_ROWS = 2000
@@ -122,9 +125,16 @@ class StageRequest:
     fusion: str = "weighted"
     config: Knobs = field(default_factory=Knobs)
     as_of: dt.datetime | None = None
+    profile: str | None = None
+    actor: str | None = None
+    consumer: str | None = None
 
     def as_recall(self) -> RecallRequest:
-        return RecallRequest(query=self.query, fusion=self.fusion, config=self.config, as_of=self.as_of, explain=True)
+        """The recall that these rows belong to."""
+        given = {
+            name: getattr(self, name) for name in ("query", "fusion", "config", "as_of", "profile", "actor", "consumer")
+        }
+        return RecallRequest(**given, explain=True)
 
 
 class Rows(Several):
@@ -142,6 +152,9 @@ class ScoreRequest(FuseRequest):
     query = Text(most=QUERY_BYTES, required=True)
     config = fields.Nested(KnobsRequest)
     as_of = Moment(allow_none=True)
+    profile = Text(most=128, least=1, allow_none=True)
+    actor = Text(most=NAME_BYTES, least=1, allow_none=True)
+    consumer = Text(most=128, least=1, allow_none=True)
 
 
 class EmbedAnswer(Response):
@@ -194,24 +207,37 @@ def recall_fuse(call: Call, request: StageRequest) -> Answer:
 
 
 def recall_rerank(call: Call, request: StageRequest) -> Answer:
-    """Stage 4: candidates with the features that `reranker_weights` asks for, best first."""
-    return recall_score(call, request)
+    """Stage 4: candidates by the weighted mean of the `features` that `reranker_weights` asks for, best first.
+
+    Without weights it is `recall_score`, as the stage is off.
+    """
+    return _scored(call, request, with_features=True)
 
 
 def recall_score(call: Call, request: StageRequest) -> Answer:
     """Stage 5: candidates with relevance and score, best first; `passed` counts those that clear the floor."""
+    return _scored(call, request)
+
+
+def _scored(call: Call, request: StageRequest, *, with_features: bool = False) -> Answer:
     state = call.state
     asked = request.as_recall()
     query = pipeline.embed(asked, state)
-    scoring = request.config.over(state.config.scoring)
+    serving = served_by(call, asked, state, UNSEEN)
     pool = request.candidates
     if len(pool) and query.embedding is not None and pool.vectors.shape[1] != len(query.embedding):
         size = len(query.embedding)
         raise ValidationFailed.of("candidates", f"vectors must be of {size} bytes, as {query.model} makes them")
     background = state.backgrounds.of(call.space, pool.background, query)
-    hits = pipeline.ranked(pool, query, asked, state, scoring, background)
+    means = Means(call, serving, state)
+    scoring = request.config.over(serving.scoring)
+    hits = pipeline.ranked(pool, query, asked, state, scoring, background, means=means)
     ordered = sorted(hits, key=lambda hit: (-hit.score, hit.id))
-    return Answer({"results": [pipeline.shown(hit, asked, pool) for hit in ordered], "passed": len(gate(hits, asked.floor))})
+    results = [pipeline.shown(hit, asked, pool) for hit in ordered]
+    if with_features:
+        for shown, hit in zip(results, ordered, strict=True):
+            shown["features"] = features(hit, scoring)
+    return Answer({"results": results, "passed": len(gate(hits, asked.floor))})
 
 
 def _subhandler(name: str, request: Request, response: Response, handler: Any) -> Verb:

@@ -18,7 +18,7 @@ from uuid_utils import uuid7
 
 from graph.errors import Forbidden
 from graph.settings import Settings
-from web import docs, errors, routes
+from web import analytics, docs, errors, routes
 from web.schemas import OPENAPI_VERSION
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ def create_app(service: Service, settings: Settings) -> Flask:
         OPENAPI_URL_PREFIX="/",
         PROPAGATE_EXCEPTIONS=False,
     )
-    routes.register(app, Api(app), service)
+    api = Api(app)
+    routes.register(app, api, service)
+    analytics.register(api, service)
     docs.register(app)
     errors.register(app)
     app.before_request(_begin)

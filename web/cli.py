@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import backup, calibrate, demo, doctor, forget, moving, notes, reindex, serve
+from web.commands import analytics, backup, brain, calibrate, context, demo, doctor, forget, moving, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -64,6 +64,9 @@ for command in (
     doctor.stop,
     calibrate.calibrate,
     reindex.reindex,
+    analytics.analytics,
+    context.context,
+    brain.brain,
     moving.export,
     moving.import_,
     forget.forget,

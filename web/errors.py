@@ -60,6 +60,7 @@ STATUS: Mapping[type[errors.PalimpsestError], Told] = {
     errors.Conflict: Told(409),
     errors.KeyInUse: Told(409),
     errors.SupersessionCycle: Told(409),
+    errors.TaskActive: Told(409),
     errors.Busy: Told(409, retry_after_s=1),
     errors.TooLarge: Told(413),
 }

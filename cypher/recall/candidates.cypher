@@ -15,7 +15,7 @@
 //   terms: list<string>, vectors: list<bytes>, passages: list<string>, contents: list<string>, clipped: list<boolean>,
 //   kinds_found: list<string>, types_found: list<string>, saliences: list<float>, decays: list<float>, created: list<integer>,
 //   superseded: list<integer>, tags: list<any>, keys: list<string>, sources: list<string>, follows: list<any>,
-//   background: integer
+//   background: integer, brain: integer
 // variants: b, multilingual of current_embedding, superseded_embedding, node.embedding, x.embedding, hit.vector,
 //   space.background_version
 // needs: current_text, superseded_text, current_embedding, superseded_embedding, entity_name, namespace_name
@@ -130,4 +130,5 @@ RETURN [n IN near_hits | n.id] AS vector_ids, near_scores AS vector_scores,
        [n IN old_text_hits | n.id] AS old_text_ids, old_text_scores,
        [n IN walk_hits | n.id] AS walk_ids, named_paths + beside_paths AS walk_paths,
        hit_ids, note_ids, vias, terms, vectors, passages, contents, clipped, kinds_found, types_found, saliences, decays,
-       created, superseded, tags, keys, sources, follows, coalesce(space.background_version, 0) AS background
+       created, superseded, tags, keys, sources, follows, coalesce(space.background_version, 0) AS background,
+       coalesce(space.brain_version, 0) AS brain

@@ -4,9 +4,10 @@
 
 Prints median and 95th percentile in milliseconds of
   minimal     a vector and a full-text search in one statement, ids and scores only
+  bare        the same with a walk of two hops from the ten nearest: what recall joins, and nothing else
   statement   `recall.candidates` alone, as recall sends it, its row read and thrown away
   recall      `memory.recall` through the dispatcher: validation, statement, fusion, relevance, score, serve, answer
-and the ratios of the medians. Queries differ from call to call; the three take turns on each.
+and the ratios of the medians. Queries differ from call to call; all take turns on each.
 """
 
 from __future__ import annotations
@@ -43,6 +44,23 @@ CALL () {
 }
 RETURN vector_ids, vector_scores, text_ids, text_scores"""
 
+BARE = """CYPHER 25
+CALL () {
+  MATCH (n:Current)
+    SEARCH n IN (VECTOR INDEX current_embedding FOR $embedding WHERE n.ns = $ns LIMIT $k) SCORE AS score
+  RETURN collect(n) AS near, collect(n.id) AS vector_ids, collect(score) AS vector_scores
+}
+CALL () {
+  CALL db.index.fulltext.queryNodes('current_text', $lucene, {limit: $k}) YIELD node, score
+  RETURN collect(node.id) AS text_ids, collect(score) AS text_scores
+}
+CALL (near) {
+  UNWIND near[..10] AS start
+  MATCH (start)-[:FOLLOWS|SUPPORTS]-{1,2}(x:Current) WHERE x.ns = $ns
+  RETURN collect(DISTINCT x.id) AS walk_ids
+}
+RETURN vector_ids, vector_scores, text_ids, text_scores, walk_ids"""
+
 
 class Given:
     """An embedder that gives the vector it was told to."""
@@ -66,7 +84,7 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
     """Milliseconds of each way, a list in the order of the rounds."""
     source, chance = Source(dataset, dataset.seed + 2), random.Random(dataset.seed)
     driver = neo4j.GraphDatabase.driver(service.endpoint.uri, auth=(service.endpoint.username, service.endpoint.password))
-    took: dict[str, list[float]] = {"minimal": [], "statement": [], "recall": []}
+    took: dict[str, list[float]] = {"minimal": [], "bare": [], "statement": [], "recall": []}
     kinds = sorted(service.dispatcher.runtime.kinds)
     for text, found in zip(source.texts(rounds, 8), source.vectors(rounds), strict=True):
         ns = chance.choice(dataset.namespaces)
@@ -76,7 +94,8 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
         given.next = found[None]
         minimal = {"ns": ns, "embedding": vector(found), "lucene": params["ask"]["lucene"], "k": params["k"]}
         ways = {
-            "minimal": lambda minimal=minimal: _run(driver, minimal),
+            "minimal": lambda minimal=minimal: _run(driver, MINIMAL, minimal),
+            "bare": lambda minimal=minimal: _run(driver, BARE, minimal),
             "statement": lambda ns=ns, params=params: service.store.within(ns).one("recall.candidates", **params),
             "recall": lambda ns=ns, text=text: service.dispatcher.call(
                 "memory.recall", {"query": text, "min_score": 0}, ns=ns
@@ -90,9 +109,9 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
     return took
 
 
-def _run(driver: neo4j.Driver, params: dict[str, Any]) -> None:
+def _run(driver: neo4j.Driver, statement: str, params: dict[str, Any]) -> None:
     with driver.session(default_access_mode=neo4j.READ_ACCESS) as session:
-        session.run(MINIMAL, params).data()
+        session.run(statement, params).data()
 
 
 def main() -> None:
@@ -119,7 +138,7 @@ def main() -> None:
         service.close()
     for name, times in took.items():
         print(f"{name:10} p50 {np.percentile(times, 50):6.1f} ms   p95 {np.percentile(times, 95):6.1f} ms")
-    for beside in ("statement", "minimal"):
+    for beside in ("statement", "bare", "minimal"):
         ratios = [np.percentile(took["recall"], q) / np.percentile(took[beside], q) for q in (50, 95)]
         print(f"recall / {beside}: p50 {ratios[0]:.2f}, p95 {ratios[1]:.2f}")
 

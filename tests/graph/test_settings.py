@@ -43,6 +43,7 @@ def test_the_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPa
         ("PALIMPSEST_LINKER", "off", "linker", "off"),
         ("PALIMPSEST_MULTILINGUAL", "ALL", "multilingual", "all"),
         ("PALIMPSEST_OPENAI_URL", "http://127.0.0.1:8000/v1/", "openai_url", "http://127.0.0.1:8000/v1"),
+        ("PALIMPSEST_TRACE_DAYS", "7", "trace_days", 7),
         ("OPENAI_API_KEY", "k", "openai_key", "k"),
         ("NEO4J_USERNAME", "ann", "neo4j_username", "ann"),
         ("NEO4J_USER", "ann", "neo4j_username", "ann"),

@@ -172,6 +172,25 @@ def test_a_ready_server_answers(store):
     assert store.ready()
 
 
+def test_a_schema_command_waits_until_others_leave_its_label(probed, monkeypatch):
+    ran, tries = neo4j.Session.run, 0
+
+    def busy(session, *args, **params):
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise raised("Neo.TransientError.Transaction.LockAcquisitionTimeout")
+        return ran(session, *args, **params)
+
+    monkeypatch.setattr(neo4j.Session, "run", busy)
+    assert probed.auto("schema.drop_index", name="no_such_index") == []
+    assert tries == 3
+    monkeypatch.setattr("graph.store.AUTO_S", 0.0)
+    tries = 0
+    with pytest.raises(StoreConflict, match="stood in the way"):
+        probed.auto("schema.drop_index", name="no_such_index")
+
+
 def raised(code: str, message: str = "m") -> Neo4jError:
     return Neo4jError._hydrate_neo4j(code=code, message=message)
 

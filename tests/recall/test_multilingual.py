@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -100,6 +101,50 @@ def test_passages_get_the_second_vector_as_notes_do(ask, by_hand, monkeypatch):
     rows = by_hand("MATCH (p:Passage {ns: $ns}) RETURN p.content AS text, p.embedding_multilingual IS NOT NULL AS has")
     assert {row["has"] for row in rows} == {True, False}
     assert all(row["has"] == (non_ascii_letter_share(row["text"]) > TEXT_SHARE) for row in rows)
+
+
+LONG = "".join(f"第{n}号仓库存放木材和绳索，由老王看管，每周五清点一次。" for n in range(120))
+
+
+def lacking(by_hand) -> int:
+    (row,) = by_hand("MATCH (p:Passage {ns: $ns}) WHERE p.embedding_multilingual IS NULL RETURN count(p) AS n")
+    return row["n"]
+
+
+def test_a_long_text_is_answered_before_the_slow_model_has_read_it(ask, both, by_hand, monkeypatch):
+    monkeypatch.setattr(ask.dispatcher.runtime.indexer.embedder, "max_tokens", 128)
+    text = LONG + BIRTHDAY
+    monkeypatch.setattr(both.filler, "_ended", threading.Event())
+    both.filler._ended.set()
+    ids = [row["id"] for row in ask("memory.remember", items=[{"content": text}, {"content": LONG}])["results"]]
+    both.filler.join()
+    assert lacking(by_hand) > 5
+    assert ask.found("老王看管的绳索", min_score=0), "its words are searchable at once"
+    both.filler._ended.clear()
+    ask("kg.update", id=ids[1], content=LONG[::-1])
+    both.filler.join()
+    left = lacking(by_hand)
+    assert left > 0, "only the note that was changed is read"
+    both.filler.later(ask.ns, [ids[0]])
+    both.filler.join()
+    assert lacking(by_hand) == 0
+    assert ask.found(ASKED, fusion="vector_only", min_score=0)[0] == ids[0]
+    assert {model.state for model in models.stored(both.store)} == {"ready"}
+
+
+def test_a_service_that_starts_reads_what_the_one_before_left(ask, both, service, by_hand, monkeypatch):
+    monkeypatch.setattr(ask.dispatcher.runtime.indexer.embedder, "max_tokens", 128)
+    (held,) = [model for model in models.stored(both.store) if model.slot is MULTILINGUAL]
+    monkeypatch.setattr(both.dispatcher.runtime, "unread", lambda _ns, _ids: models.mark(both.store, held, "filling"))
+    ask.note(LONG[:1500] + BIRTHDAY + LONG[1500:3500])
+    assert lacking(by_hand) > 0
+    following = open_service(replace(service.settings, multilingual="auto"))
+    try:
+        following.filler.join()
+        assert lacking(by_hand) == 0
+        assert {model.state for model in models.stored(both.store)} == {"ready"}
+    finally:
+        following.close()
 
 
 def test_a_changed_text_loses_and_gains_the_second_vector(ask, by_hand):

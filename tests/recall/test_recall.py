@@ -352,7 +352,8 @@ def test_all_faults_are_reported_at_once(call):
 
 def test_recall_changes_nothing_that_it_ranks_by(stocked, by_hand):
     nodes = (
-        "MATCH (n {ns: $ns}) WHERE NOT n:Namespace RETURN n{.*, embedding: null} AS node, labels(n) AS labels ORDER BY n.id"
+        "MATCH (n {ns: $ns}) WHERE NOT n:Namespace AND NOT n:Serve "
+        "RETURN n{.*, embedding: null} AS node, labels(n) AS labels ORDER BY n.id"
     )
     before = by_hand(nodes)
     first = stocked("memory.recall", query="garden peony", min_score=0)

@@ -107,7 +107,9 @@ def test_stage_after_stage_comes_to_what_recall_comes_to(call, notes, fusion):
 def test_rerank_takes_the_weights_of_features(call, rows):
     weights = {"text_match": 1.0, "vector_match": 1.0}
     hits = call("memory.recall_rerank", query=ASKED, candidates=rows, config={"reranker_weights": weights})["results"]
-    assert all(set(hit["breakdown"]["parts"]) == set(weights) for hit in hits)
+    for hit in hits:
+        assert hit["breakdown"]["parts"] == {name: pytest.approx(value / 2) for name, value in hit["features"].items()}
+        assert set(hit["features"]) == set(weights)
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
 
 

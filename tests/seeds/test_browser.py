@@ -47,6 +47,7 @@ def test_the_layers_of_a_label_look_different(sheet, label):
 def test_browser_invents_no_colour_for_a_label_of_ours(sheet):
     """It appends a rule for a label without a colour, and that would lie over the layers."""
     labels = {"Recallable", "Task", "Turn", "Trace", "Profile", "Passage", "Serve", "Namespace", "ApiKey", *LABELS, *LAYERS}
+    labels |= {"Binding", "Signal"}
     assert [label for label in sorted(labels) if "color" not in sheet.get(f"node.{label}", {})] == []
     assert [label for label in sorted(labels - set(LAYERS)) if "caption" not in sheet[f"node.{label}"]] == []
 

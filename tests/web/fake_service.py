@@ -123,6 +123,7 @@ FAULTS = {
     "NotAllowed": lambda: errors.NotAllowed("no such relation", "relation", ["extends"]),
     "NotFound": lambda: errors.NotFound("no node n9", "id"),
     "KeyInUse": lambda: errors.KeyInUse("the key is in use", "n1"),
+    "TaskActive": lambda: errors.TaskActive("another task is active there", "t1"),
     "SupersessionCycle": lambda: errors.SupersessionCycle("a circle", ["a", "b", "a"]),
 }
 

@@ -14,18 +14,8 @@ from web.cli import main
 from web.serve import Server
 
 COMMANDS = (
-    "serve",
-    "demo",
-    "remember",
-    "recall",
-    "link",
-    "history",
-    "doctor",
-    "stop",
-    "reindex",
-    "export",
-    "import",
-    "forget",
+    *("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context"),
+    *("export", "import", "forget", "backup", "restore"),
 )
 
 

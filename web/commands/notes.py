@@ -35,6 +35,8 @@ def remember(text: str, home: str | None, namespace: str, as_json: bool, **given
 @click.option("--tag", "tags", multiple=True, help="May be repeated.")
 @click.option("--min-score", type=float, help="Another floor than the calibrated one; 0 shows everything.")
 @click.option("--as-of", metavar="TIME", help="What was current then, as 2026-03-01T10:00:00Z.")
+@click.option("--profile", metavar="ID", help="The profile that serves, instead of the one that is bound.")
+@click.option("--actor", metavar="NAME", help="Whom a binding is looked up for.")
 @click.option("--include-superseded", is_flag=True, default=None, help="Show what was replaced, too.")
 @click.option("--explain", is_flag=True, default=None, help="Show what each score is made of.")
 @verb_options
