@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graph import schema
+from graph.layers import relabel
 from graph.slots import FIRST, Slot
 from graph.store import Store
 
@@ -63,5 +64,6 @@ def _relabel(store: Store, found: list[dict[str, Any]]) -> int:
     repaired = 0
     for ns in sorted({row["ns"] for row in found}):
         ids = [row["id"] for row in found if row["ns"] == ns]
-        repaired += len(store.within(ns).write(lambda tx, ids=ids: tx.rows("note.relabel", ids=ids)))  # type: ignore[misc]
+        store.within(ns).write(lambda tx, ids=ids: relabel(tx, ids))  # type: ignore[misc]
+        repaired += len(ids)
     return repaired

@@ -81,8 +81,11 @@ def kinds_of(runtime: Runtime, label: str) -> list[str]:
     return [label.lower()]
 
 
-def drafted(call: Call, nodes: Sequence[Node], labels: Sequence[str]) -> list[Draft]:
-    """Drafts with their index properties, all texts embedded in one go, and with what the linker makes of them."""
+def drafted(call: Call, nodes: Sequence[Node], labels: Sequence[str], **own: Any) -> list[Draft]:
+    """Drafts with their index properties, all texts embedded in one go, and with what the linker makes of them.
+
+    own: fields of `Draft` that no request has, the same for all.
+    """
     indexer, linker, ns = call.indexer, call.runtime.linker, call.space.ns
     recallable = [node for node, label in zip(nodes, labels, strict=True) if label != "Entity"]
     indexed = iter(indexer.index([node.content for node in recallable], [" ".join(node.triggers) for node in recallable]))
@@ -90,6 +93,7 @@ def drafted(call: Call, nodes: Sequence[Node], labels: Sequence[str]) -> list[Dr
         _entity(indexer, node) if label == "Entity" else _recallable(indexer, node, label, next(indexed))
         for node, label in zip(nodes, labels, strict=True)
     ]
+    drafts = [replace(draft, **own) for draft in drafts] if own else drafts
     if linker is None:
         return drafts
     return [

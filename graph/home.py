@@ -5,6 +5,7 @@ HOME/neo4j/password    of the user neo4j; mode 0600
 HOME/run/server.lock   held while the server is started, joined or stopped
 HOME/run/server.json   the process that was started last, and its ports
 HOME/run/ports.json    the ports chosen for this home
+HOME/run/restoring.json what a restore is about, until it is through
 HOME/run/users/        one file, a ticket, for each ManagedServer that uses the server
 """
 
@@ -115,6 +116,22 @@ class Home:
 
     def noted(self) -> dict[str, Any]:
         return _read(self._run / "server.json") or _read(self._run / "ports.json")
+
+    def restoring(self) -> dict[str, Any] | None:
+        """What a restore noted that has not come to its end."""
+        return _read(self._run / "restoring.json") or None
+
+    def begin_restoring(self, noted: Mapping[str, Any]) -> None:
+        self._run.mkdir(parents=True, exist_ok=True)
+        _write(self._run / "restoring.json", noted)
+
+    def end_restoring(self) -> None:
+        (self._run / "restoring.json").unlink(missing_ok=True)
+
+    def check_restored(self) -> None:
+        """Raises StartFailed while a restore is half done: the data may be another graph's than the password."""
+        if noted := self.restoring():
+            raise StartFailed(f"a restore of {noted['file']} was ended in the middle: run `palimpsest restore` again")
 
     def forget(self) -> None:
         (self._run / "server.json").unlink(missing_ok=True)

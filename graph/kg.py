@@ -9,6 +9,7 @@ from graph import kg_answers as answers
 from graph import kg_schemas as schemas
 from graph.drafting import keep, node_label
 from graph.errors import NotAllowed, NotFound, StoreConflict, SupersessionCycle
+from graph.layers import relabel, soft_delete
 from graph.ontology import RELATIONS, SYMMETRIC, check, relation_type
 from graph.packs import Answer, Call, Pack, Verb
 from graph.records import dumped, shown
@@ -43,12 +44,12 @@ def delete(call: Call, request: schemas.ById) -> Answer:
     """Takes a node out of recall; what it superseded is current again. The receipt says what went and what came back."""
 
     def work(tx: SpaceTransaction) -> Mapping[str, Any]:
-        row = tx.one("note.delete", ids=[request.id])
-        if row is None:
+        row = tx.one("note.found", ids=[request.id])
+        gone = soft_delete(tx, [request.id])
+        if row is None or not gone.ids:
             raise NotFound(f"no node {request.id!r} here", "id")
-        layers = tx.rows("note.relabel", ids=row["older"]) if row["older"] else []
-        restored = [layer["id"] for layer in layers if layer["layer"] == "Current"]
-        return {"id": row["id"], "deleted": True, "restored": restored, "passages": row["passages"], "edges": row["edges"]}
+        counts = {"passages": gone.passages, "edges": gone.edges, "restored": gone.restored, "derived": gone.derived}
+        return {"id": request.id, "deleted": True, "label": row["label"], "kind": row["kind"], **counts}
 
     return Answer(call.space.write(work))
 
@@ -82,7 +83,7 @@ def draw(tx: SpaceTransaction, edges: Sequence[schemas.Edge], *, many: bool = Fa
         raise StoreConflict("a node was deleted while edges to it were drawn")
     if newer:
         _refuse_cycles(tx, newer)
-        tx.rows("note.relabel", ids=sorted({edge["target"] for edge in newer}))
+        relabel(tx, sorted({edge["target"] for edge in newer}))
     return rows
 
 
@@ -128,7 +129,7 @@ def unlink(call: Call, request: schemas.Edge) -> Answer:
         if row is None:
             raise NotFound(f"no edge {request.relation} from {source!r} to {target!r} here", "relation")
         if request.relation == "supersedes":
-            tx.rows("note.relabel", ids=[target])
+            relabel(tx, [target])
         return row | {"deleted": True}
 
     return Answer(call.space.write(work))

@@ -81,6 +81,9 @@ class Subgraph(Response):
 class Receipt(Response):
     id = fields.String()
     deleted = fields.Boolean()
-    restored = fields.List(fields.String())
+    label = fields.String()
+    kind = fields.String()
+    restored = fields.List(fields.String(), metadata={"description": "what is current again"})
+    derived = fields.List(fields.String(), metadata={"description": "what a consolidation drew from it; stale now"})
     passages = fields.Integer()
     edges = fields.Integer()

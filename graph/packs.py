@@ -55,18 +55,31 @@ class Linker(Protocol):
         """The full-text query for notes of a namespace that hold a name, to link them to a new entity; None for no note."""
 
 
+class Summariser(Protocol):
+    """What tells a group of notes in few words; `recall.digest.Extractive` is the one that ships."""
+
+    @property
+    def name(self) -> str:
+        """Of the way in which it tells; another name has everything told anew."""
+
+    def digest(self, contents: Sequence[str], weight: Callable[[str], float]) -> Any:
+        """`knowledge`, `abstraction` and `keywords` of notes, the oldest first. weight: how much a word tells there."""
+
+
 @dataclass(kw_only=True)
 class Runtime:
     """What every pack works with: `kinds` gives each kind's label, `states` what each pack's `open` returned.
 
     packs: all of them, each after those that it requires.
-    A pack may set `linker` when it opens; None draws no edge but those that are asked for. `unread` hears of a
-    namespace's nodes of which a slow model has not read everything yet.
+    A pack may set `linker` and `summariser` when it opens; without a linker no edge is drawn but those that are asked for,
+    without a summariser consolidation quotes. `unread` hears of a namespace's nodes of which a slow model has not read
+    everything yet.
     """
 
     store: Store
     indexer: Indexer
     linker: Linker | None = None
+    summariser: Summariser | None = None
     unread: Callable[[str, Sequence[str]], None] = lambda _ns, _ids: None
     options: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, str] = field(default_factory=lambda: dict(LABEL_OF_KIND))

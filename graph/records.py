@@ -114,6 +114,7 @@ class Draft:
     supersedes: Sequence[str] = ()
     source_id: str | None = None
     follows: str | None = None
+    derived_from: Sequence[str] = ()
     entities: Sequence[Mapping[str, str]] = ()  # {name, name_key, terms} that the caller named
     reading: Reading | None = None  # what a linker read in the content of a recallable node
     mentioned: str | None = None  # the full-text query for notes that name an entity already
@@ -124,6 +125,7 @@ class Draft:
     def references(self) -> list[tuple[str, str]]:
         """(field, id) of every node that must exist."""
         found = [(f"supersedes.{n}", id) for n, id in enumerate(self.supersedes)]
+        found += [(f"derived_from.{n}", id) for n, id in enumerate(self.derived_from)]
         found += [("source_id", self.source_id)] if self.source_id else []
         return found + ([("follows", self.follows)] if self.follows else [])
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import LiteralString
@@ -52,6 +53,13 @@ class ServerStatus:
     users: int = 0
 
 
+@dataclass
+class Stop:
+    """How long `ManagedServer.stopped` kept Neo4j away; known when it is over."""
+
+    away_s: float = 0.0
+
+
 class ManagedServer:
     """One user of the Neo4j of `settings.home`. Safe for several threads, and for any number of processes."""
 
@@ -97,6 +105,25 @@ class ManagedServer:
                 log.info("Neo4j stopped in %.1f s", time.monotonic() - started)
             self._home.forget()
 
+    @contextmanager
+    def stopped(self, *, again: bool = True) -> Iterator[Stop]:
+        """Holds the home, its Neo4j stopped; started again at the end, at the same ports, if it ran and `again`.
+
+        Whoever uses it finds it away, and waits with starting it until the block ends.
+        """
+        with self._home.locked():
+            stop, process, started = Stop(), self._home.process(), time.monotonic()
+            if process:
+                self._endpoint = _endpoint(**self._home.noted_ports(), password=self._home.password())
+                java.end(process)
+            try:
+                yield stop
+            finally:
+                if process and again:
+                    self._launch()
+                    stop.away_s = time.monotonic() - started
+                self._endpoint = None
+
     def running(self) -> bool:
         """Whether the process of this home's server lives."""
         return self._home.process() is not None
@@ -127,6 +154,7 @@ class ManagedServer:
 
     def _launch(self) -> Endpoint:
         started = time.monotonic()
+        self._home.check_restored()
         self._home.check_room()
         self._home.password()
         jars = classpath(java.NEO4J, self.settings.cache)

@@ -10,6 +10,7 @@ from typing import Any
 from graph import mentions
 from graph.errors import KeyInUse, NotAllowed, NotFound, StoreConflict
 from graph.kg_schemas import Update
+from graph.layers import stale
 from graph.ontology import UNTYPED
 from graph.packs import Call
 from graph.records import Reading, content_hash, dumped, expiry, tag_key, title
@@ -83,6 +84,7 @@ def _store(tx: SpaceTransaction, planned: _Change, known: mentions.KnownNames) -
         tx.rows("note.reindex", id=id, vectors=planned.fresh["vectors"], passages=passages)
     if planned.retold:
         mentions.draw_anew(tx, id, planned.reading, names)
+        stale(tx, [id])
     if planned.renamed:
         mentions.look_back(tx, [{"id": id, "query": planned.renamed}])
 

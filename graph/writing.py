@@ -17,6 +17,7 @@ from typing import Any
 
 from graph import mentions
 from graph.errors import Busy, KeyInUse, NotFound, PalimpsestError, StoreConflict, StoreTimeout
+from graph.layers import relabel
 from graph.ontology import check, relation_type
 from graph.records import Draft, content_hash
 from graph.store import SpaceTransaction, Store, Transaction
@@ -24,7 +25,12 @@ from graph.store import SpaceTransaction, Store, Transaction
 log = logging.getLogger(__name__)
 TOGETHER = 256  # drafts that share a transaction, at most
 WAITING = 10_000  # requests that may wait; past it a write is refused as Busy
-RELATION_OF_FIELD = {"supersedes": "supersedes", "source_id": "annotates", "follows": "follows"}
+RELATION_OF_FIELD = {
+    "supersedes": "supersedes",
+    "source_id": "annotates",
+    "follows": "follows",
+    "derived_from": "derived_from",
+}
 
 
 @dataclass(frozen=True)
@@ -234,7 +240,7 @@ def _create(space: SpaceTransaction, drafts: Sequence[Draft], names: mentions.Na
         raise StoreConflict("a node was deleted while edges to it were drawn")
     mentions.draw(space, drafts, names, now)
     if older:
-        space.rows("note.relabel", ids=older)
+        relabel(space, older)
     return known
 
 

@@ -1,4 +1,4 @@
-"""The memory pack: remembering, recalling, and learning from what became of it."""
+"""The memory pack: remembering, recalling, learning from what became of it, and what becomes of memories."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recall.calibrate import Calibration, shipped
 from recall.config import RecallConfig
 from recall.configured import configured
 from recall.feedback import FeedbackAnswer, FeedbackRequest, feedback
+from recall.lifecycle_verbs import LIFECYCLE
 from recall.memory_schemas import RecallAnswer, RecallRequestSchema
 from recall.pipeline import Recaller, recall
 from recall.remember import RememberRequest, remember
@@ -89,6 +90,7 @@ pack = MemoryPack(
             response=FeedbackAnswer(),
             handler=feedback,
         ),
+        *LIFECYCLE,
         *SUBHANDLERS,
     ),
 )

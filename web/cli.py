@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import analytics, brain, calibrate, context, demo, doctor, notes, reindex, serve
+from web.commands import analytics, backup, brain, calibrate, context, demo, doctor, forget, moving, notes, reindex, serve
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -67,6 +67,11 @@ for command in (
     analytics.analytics,
     context.context,
     brain.brain,
+    moving.export,
+    moving.import_,
+    forget.forget,
+    backup.backup,
+    backup.restore,
 ):
     main.add_command(command)
 

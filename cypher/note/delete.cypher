@@ -1,4 +1,5 @@
-// Soft delete: out of both layers and their indexes at once, its key free again. What it superseded must be relabelled next.
+// Soft delete: out of both layers and their indexes at once, its key free again. What it superseded must be relabelled next,
+// and what was drawn from it expires (see graph.layers).
 // params: ns: string, ids: list<string>
 // returns: id: string, older: list<string>, passages: integer, edges: integer
 // needs: recallable_id, entity_id

@@ -13,7 +13,10 @@ from graph.server import ManagedServer, ServerStatus
 from web.cli import main
 from web.serve import Server
 
-COMMANDS = ("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context")
+COMMANDS = (
+    *("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context"),
+    *("export", "import", "forget", "backup", "restore"),
+)
 
 
 @pytest.fixture

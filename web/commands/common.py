@@ -77,3 +77,15 @@ def shortened(text: str, most: int = 240) -> str:
 def text_or_stdin(text: str) -> str:
     """`text`; "-" means what comes on stdin."""
     return sys.stdin.read() if text == "-" else text
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar on stderr, where that is a terminal. The value hears of what is done, and of how many if that is known."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    err = console(err=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, disable=not err.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
