@@ -31,7 +31,7 @@ MOST_SERVED = 20  # notes of one recall whose pairs are counted
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """A note as a consolidation reads it. vector: (d,) unit, or zeros.  serves: ids of recalls that served it."""
+    """A note as a consolidation reads it. vector: (d,) unit, or zeros.  serves: recalls that served it, the newest as 0."""
 
     id: str
     content: str
@@ -43,7 +43,7 @@ class Note:
     memory_type: str | None = None
     tags: Sequence[str] = ()
     source: str | None = None
-    serves: Sequence[str] = ()
+    serves: Sequence[int] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ def close_pairs(notes: Sequence[Note], words: Words, background: Background) -> 
 
 def together(notes: Sequence[Note]) -> Mapping[tuple[int, int], int]:
     """How many recalls served both of two notes, where that is more than once."""
-    by_serve: dict[str, list[int]] = {}
+    by_serve: dict[int, list[int]] = {}
     for place, note in enumerate(notes):
         for serve in note.serves:
             by_serve.setdefault(serve, []).append(place)

@@ -33,6 +33,7 @@ from recall.models import Model
 log = logging.getLogger(__name__)
 PAGE = 1_000  # notes in one read
 CLIP = 4_000  # characters of each that are read
+SERVES = 5_000  # recalls, the latest, of which it counts what they served together
 LABELS = ("Knowledge", "Abstraction")
 KINDS = tuple(label.lower() for label in LABELS)
 TAGS = 64
@@ -103,11 +104,15 @@ def read(call: Call, model: Model, now: int, limit: int) -> Iterator[Note]:
             break
         before = page[-1]["id"]
         rows += [row for row in page if row["reads"]]
+    served: dict[str, list[int]] = {}
+    for serve, ids in enumerate(call.space.value("lifecycle.serves", limit=SERVES)):
+        for id in ids:
+            served.setdefault(id, []).append(serve)
     for row in reversed(rows[:limit]):
-        yield _note(row, model.embedder.dimensions)
+        yield _note(row, model.embedder.dimensions, served.get(row["id"], ()))
 
 
-def _note(row: Mapping[str, Any], dimensions: int) -> Note:
+def _note(row: Mapping[str, Any], dimensions: int, serves: Sequence[int]) -> Note:
     mean = unpacked(row["vectors"], dimensions).mean(axis=0) if row["vectors"] else np.zeros(dimensions, np.float32)
     length = float(np.linalg.norm(mean))
     return Note(
@@ -121,7 +126,7 @@ def _note(row: Mapping[str, Any], dimensions: int) -> Note:
         memory_type=row["type"],
         tags=row["tags"],
         source=row["source"],
-        serves=row["serves"],
+        serves=serves,
     )
 
 

@@ -195,12 +195,11 @@ def test_tags_are_those_that_all_sources_bear(call, by_hand):
 
 def test_notes_that_were_recalled_together_form_a_group(call, by_hand, service):
     ids = [call.note(text) for text in OTHERS]
-    serve = (
-        "UNWIND range(1, 4) AS k CREATE (s:Serve {ns: $ns, id: 's' + k}) WITH s UNWIND $ids AS id "
-        "MATCH (n:Note {ns: $ns, id: id}) CREATE (s)-[:SERVED]->(n)"
-    )
     assert call("memory.consolidate")["groups"] == 0
-    by_hand(serve, ids=ids[:3])
+    for query in OTHERS[:4]:
+        call("memory.recall", query=query, min_score=0, limit=20)
+    service.dispatcher.runtime.states["memory"].serves.flush()
+    by_hand("MATCH (s:Serve {ns: $ns}) SET s.note_ids = [id IN s.note_ids WHERE id IN $ids]", ids=ids[:3])
     assert call("memory.consolidate")["created"] == 1
     (row,) = by_hand("MATCH (n:Knowledge {ns: $ns})-[:DERIVED_FROM]->(s) RETURN collect(s.id) AS ids")
     assert set(row["ids"]) == set(ids[:3])
