@@ -11,6 +11,7 @@ from typing import Any
 from graph import schema
 from graph.doctor import examine
 from graph.errors import PalimpsestError
+from graph.keys import KeyRing
 from graph.packs import Dispatcher, Pack, Runtime, installed
 from graph.server import Endpoint, ManagedServer
 from graph.settings import Settings
@@ -37,6 +38,7 @@ class Service:
     server: ManagedServer | None
     models: Models
     filler: Filler
+    keys: KeyRing
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -96,7 +98,14 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     filler = Filler(store, models, held)
     runtime.unread = filler.later
     return Service(
-        settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models, filler=filler
+        settings=settings,
+        endpoint=endpoint,
+        store=store,
+        dispatcher=dispatcher,
+        server=server,
+        models=models,
+        filler=filler,
+        keys=KeyRing(store),
     )
 
 

@@ -10,6 +10,7 @@ from marshmallow import fields
 
 from graph import errors
 from graph.fields import Choice, Number, Request, Response, Several, Text
+from graph.keys import KeyRing
 from graph.packs import Answer, Dispatcher, Pack, Runtime, Verb
 
 SECRET = "bolt://10.1.2.3:7687"
@@ -168,6 +169,7 @@ class FakeService:
         self.endpoint = SimpleNamespace(
             uri="bolt://127.0.0.1:1", http_url="http://127.0.0.1:2", username="neo4j", password="pw", database="neo4j"
         )
+        self.keys = KeyRing(SimpleNamespace(rows=lambda _name, **_: []))  # none
         self.ready = True
         self.problems = []
         self.closed = False
