@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from graph.errors import StoreTimeout
 from graph.fields import shown_time
@@ -33,6 +36,7 @@ from recall.text import meaningless, query_terms
 from recall.warm import Warmer
 
 NEAR_FLOOR = 20  # candidates below the floor that `explain` shows
+SCORED = 4  # times the limit: how many, the most relevant, are scored; what is far behind comes in by nothing else
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,27 +160,22 @@ def ranked(
         return []
     words = request.fusion != "vector_only"
     pool.relevance, pool.evidence = state.calibration.explained(pool, query, background, words=words)
-    hits = collapsed(pool, 0.0 if request.explain else request.floor)
+    hits = collapsed(pool) if request.explain else collapsed(pool, request.floor, most=max(SCORED * request.limit, 40))
     now = Moment.of(request).now
     rerank(hits, pool, scoring)
     return score(hits, scoring, now=now, entity_means=means([hit.id for hit in hits]))
 
 
-def collapsed(pool: Pool, least: float = 0.0) -> list[Hit]:
-    """One hit a note whose relevance is at least `least`.
+def collapsed(pool: Pool, least: float = 0.0, most: int | None = None) -> list[Hit]:
+    """One hit a note whose relevance is at least `least`; with `most`, of the so many that are most relevant.
 
     Passages and superseded notes give a note the best of their evidence; its path names the ways to it.
     """
     rows: dict[str, list[int]] = {}
-    for row, id in enumerate(pool.note_ids):
-        rows.setdefault(id, []).append(row)
-    hits = []
-    for mine in rows.values():
-        if len(mine) > 1:
-            mine.sort(key=lambda row: (-pool.relevance[row], -pool.fused[row], row))
-        if pool.relevance[mine[0]] >= least:
-            hits.append(_hit(pool, mine))
-    return hits
+    for row in np.lexsort((-pool.fused, -pool.relevance)).tolist():  # what speaks best for a note comes first
+        rows.setdefault(pool.note_ids[row], []).append(row)
+    best = itertools.islice(rows.values(), most)
+    return [_hit(pool, mine) for mine in best if pool.relevance[mine[0]] >= least]
 
 
 def _hit(pool: Pool, rows: Sequence[int]) -> Hit:

@@ -38,7 +38,8 @@ class Small(Hashing):
         self.pause_s = pause_s
 
     def documents(self, texts: Any) -> Any:
-        time.sleep(self.pause_s)
+        if any(text.startswith(("Crate", "Locker")) for text in texts):  # not over what other tests left behind
+            time.sleep(self.pause_s)
         return super().documents(texts)
 
 
@@ -135,7 +136,7 @@ def test_a_killed_reindexing_goes_on_where_it_was(service, call, store):
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert process.stdout
     process.stdout.readline()
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while lacking(service, call.ns) == 120 and time.monotonic() < until:
         time.sleep(0.05)
     process.kill()

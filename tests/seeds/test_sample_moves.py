@@ -33,15 +33,19 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def homes(service: Service, tables: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Caller]]:
-    """The namespace that was loaded, and the same one in a home that was empty."""
+    """The namespace that was loaded, and the same one in a home that was empty; nothing else is in either."""
     folder = tmp_path_factory.mktemp("moved")
-    load_sample(service, tables=tables, ns="sample-moves")
+    first = open_service(replace(service.settings, home=folder / "first"))
+    load_sample(first, tables=tables, ns="sample-moves")
+    written = next(row["written"] for row in first.store.rows("schema.namespaces") if row["name"] == "sample-moves")
+    first.dispatcher.runtime.states["memory"].backgrounds.measure("sample-moves", written)  # not while it is being asked
     file = folder / "sample.jsonl"
-    export(service.store, file, namespaces=["sample-moves"])
+    export(first.store, file, namespaces=["sample-moves"])
     other = open_service(replace(service.settings, home=folder / "home"))
     Importer(other.store, other.models, Indexer(other.models)).run(file)
-    yield [Caller(one.dispatcher, "sample-moves") for one in (service, other)]
+    yield [Caller(one.dispatcher, "sample-moves") for one in (first, other)]
     other.close()
+    first.close()
 
 
 def told(answer: dict[str, Any]) -> Any:
