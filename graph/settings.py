@@ -132,6 +132,10 @@ class Settings:
             "PALIMPSEST_RATE_PER_MINUTE", read=_whole(0, 1_000_000), about="Requests a minute that a key may make; 0: any."
         ),
     )
+    audit_days: int = field(
+        default=90,
+        metadata=_of("PALIMPSEST_AUDIT_DAYS", read=_whole(1, 36500), about="Days that records of who did what are kept."),
+    )
     embedder: str = field(
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph import schema
+from graph.audit import AuditLog
 from graph.doctor import examine
 from graph.errors import PalimpsestError
 from graph.keys import KeyRing
@@ -39,6 +40,7 @@ class Service:
     models: Models
     filler: Filler
     keys: KeyRing
+    audit: AuditLog
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -67,6 +69,7 @@ class Service:
 
     def close(self) -> None:
         """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
+        self.audit.close()
         self.filler.close()
         self.dispatcher.close()
         disconnect(self.server, self.store)
@@ -106,6 +109,7 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
         models=models,
         filler=filler,
         keys=KeyRing(store),
+        audit=AuditLog(store, settings.audit_days),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from uuid_utils import uuid7
 
 from graph.settings import Settings
 from web import analytics, docs, errors, routes
-from web.auth import Gate
+from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def create_app(service: Service, settings: Settings) -> Flask:
     app.before_request(_begin)
     app.before_request(Gate(service.keys, settings).admit)
     app.after_request(_finish)
+    app.after_request(partial(_recorded, service))
     return app
 
 
@@ -91,5 +93,12 @@ def _finish(response: Response) -> Response:
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),
     }
+    if key := g.get("key"):
+        fields["key"] = key.id
     log.info("request", extra={"fields": fields})
+    return response
+
+
+def _recorded(service: Service, response: Response) -> Response:
+    recorded(service.audit, response.status_code)
     return response

@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 
 from flask import g, request
 
+from graph.audit import Done
 from graph.errors import Forbidden, RateLimited, SettingsError, Unauthenticated
 from graph.packs import DEFAULT_NAMESPACE
 from graph.settings import Settings
 
 if TYPE_CHECKING:
+    from graph.audit import AuditLog
     from graph.keys import ApiKey, KeyRing
 
 Role = Literal["read", "write", "admin"]
@@ -105,6 +107,17 @@ def given() -> str | None:
     if len(found) > 1:
         raise Unauthenticated("Authorization and X-API-Key bring two different keys")
     return found.pop() if found else None
+
+
+def recorded(audit: AuditLog, status: int) -> None:
+    """Has a call of a writing verb that came with a key kept, whatever became of it."""
+    key: ApiKey | None = g.get("key")
+    if key is not None and "wrote" in g:
+        verb, who = g.wrote
+        done = Done(
+            key_id=key.id, key_name=key.name, verb=verb, status=status, actor=who["actor"], request_id=who["request_id"]
+        )
+        audit.keep(who["ns"], done)
 
 
 def namespace(role: Role) -> str:

@@ -54,6 +54,8 @@ def _pack(api: Api, service: Service, pack: str, verbs: list[Verb]) -> Blueprint
 def _view(service: Service, verb: Verb) -> Callable[[], Response]:
     def view() -> Response:
         who = caller(verb.role)  # before the body is read: it may be long
+        if verb.role != "read":
+            g.wrote = (verb.name, who)
         answer = service.dispatcher.call(verb.name, body(), **who)
         return answered(answer.body, 201 if answer.created else 200)
 

@@ -165,6 +165,8 @@ def test_what_is_no_proper_request_is_refused_in_the_same_form(running, sent, st
     head, _, body = running.raw(sent).partition(b"\r\n\r\n")
     assert int(head.split()[1]) == status
     assert b"Content-Type: application/problem+json" in head
+    assert b"X-Content-Type-Options: nosniff" in head
+    assert b"X-Frame-Options: DENY" in head
     assert json.loads(body)["code"] == code
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from web.commands.common import home_option, json_option, printable, write_json
+from web.commands.common import home_option, json_option, printable, verb_options, write_json
 
 if TYPE_CHECKING:
     from graph.keys import ApiKey
@@ -80,6 +80,27 @@ def revoke(id: str, home: str | None, as_json: bool) -> None:
     if as_json:
         return write_json(_shown(gone))
     return click.echo(f"The key {gone.id} of {printable(gone.name)} is revoked.")
+
+
+@key.command()
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="How many, the newest.")
+@verb_options
+def log(limit: int, home: str | None, namespace: str, as_json: bool) -> None:
+    """Show who wrote what in a namespace: the calls of writing verbs that came with a key."""
+    from graph import audit
+    from graph.packs import checked_namespace
+    from graph.settings import Settings
+    from recall.service import connected
+    from web.signals import interruptible
+
+    with interruptible(130), connected(Settings.from_environment(home=home)) as store:
+        found = audit.newest(store.within(checked_namespace(namespace)), limit)
+    if as_json:
+        return write_json({"done": found})
+    for done in found:
+        who = printable(done["key_name"]) + (f" ({printable(done['actor'])})" if done.get("actor") else "")
+        click.echo(f"{done['created_at']:%Y-%m-%d %H:%M:%S}  {done['status']}  {done['verb']}  {done['key_id']} {who}")
+    return None if found else click.echo("Nothing was written with a key.")
 
 
 def _shown(one: ApiKey) -> dict[str, Any]:
