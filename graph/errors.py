@@ -27,7 +27,8 @@
         │   ├── SupersessionCycle  `chain` is the loop that the edge would close
         │   ├── TaskActive         the conversation has an active task: `existing_id`
         │   └── Busy               too much at once; try again
-        └── TooLarge               a body past the limit
+        ├── TooLarge               a body past the limit
+        └── RateLimited            the key asks too often; again after `retry_after_s`
 
 Each class has a stable `code`; the doors map classes to their own statuses.
 """
@@ -212,3 +213,13 @@ class Busy(Conflict):
 
 class TooLarge(RequestError):
     code = "too_large"
+
+
+class RateLimited(RequestError):
+    """`retry_after_s`: whole seconds, 1 or more, after which there is room again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, retry_after_s: int = 1):
+        super().__init__(message)
+        self.retry_after_s = retry_after_s

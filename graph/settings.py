@@ -118,6 +118,24 @@ class Settings:
         default=64,
         metadata=_of("PALIMPSEST_MAX_BODY_MB", read=_whole(1, 4096), about="Largest request body, in MiB."),
     )
+    auth: str = field(
+        default="auto",
+        metadata=_of(
+            "PALIMPSEST_AUTH",
+            read=_one_of("auto", "on", "off"),
+            about="Whether requests need an API key: auto (once a key exists, and beyond loopback), on, off.",
+        ),
+    )
+    rate_per_minute: int = field(
+        default=1200,
+        metadata=_of(
+            "PALIMPSEST_RATE_PER_MINUTE", read=_whole(0, 1_000_000), about="Requests a minute that a key may make; 0: any."
+        ),
+    )
+    audit_days: int = field(
+        default=90,
+        metadata=_of("PALIMPSEST_AUDIT_DAYS", read=_whole(1, 36500), about="Days that records of who did what are kept."),
+    )
     embedder: str = field(
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),

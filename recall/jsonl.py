@@ -24,7 +24,7 @@ from graph.slots import SLOTS, STORED
 FORMAT, VERSION = "palimpsest", 1
 LAYERS = ("Current", "Superseded", "Deleted", "Recallable")
 PRIVATE = frozenset(
-    {"Migration", "Model", "ApiKey", "Namespace", "Passage", *LAYERS}
+    {"Migration", "Model", "ApiKey", "Audit", "Namespace", "Passage", *LAYERS}
 )  # labels that no record may bring along
 DERIVED = frozenset({"ns", "title", "terms", "content_hash", "type_key", "tag_key", "name_key", "layer"} | set(STORED)) | {
     f"{time}_{form}" for time in ("created", "superseded", "expires") for form in ("ts", "key")

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph import schema
+from graph.audit import AuditLog
 from graph.doctor import examine
 from graph.errors import PalimpsestError
+from graph.keys import KeyRing
 from graph.packs import Dispatcher, Pack, Runtime, installed
 from graph.server import Endpoint, ManagedServer
 from graph.settings import Settings
@@ -37,6 +39,8 @@ class Service:
     server: ManagedServer | None
     models: Models
     filler: Filler
+    keys: KeyRing
+    audit: AuditLog
 
     def readiness(self) -> dict[str, Any]:
         """Whether a request can be answered, and what is missing if not."""
@@ -65,6 +69,7 @@ class Service:
 
     def close(self) -> None:
         """Finishes waiting writes, leaves the database, and stops the managed server if nobody else uses it."""
+        self.audit.close()
         self.filler.close()
         self.dispatcher.close()
         disconnect(self.server, self.store)
@@ -96,7 +101,15 @@ def open_service(settings: Settings, packs: Iterable[Pack] | None = None) -> Ser
     filler = Filler(store, models, held)
     runtime.unread = filler.later
     return Service(
-        settings=settings, endpoint=endpoint, store=store, dispatcher=dispatcher, server=server, models=models, filler=filler
+        settings=settings,
+        endpoint=endpoint,
+        store=store,
+        dispatcher=dispatcher,
+        server=server,
+        models=models,
+        filler=filler,
+        keys=KeyRing(store),
+        audit=AuditLog(store, settings.audit_days),
     )
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import time
+from functools import partial
 from importlib.metadata import version
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import orjson
 from flask import Flask, Response, g, request
@@ -16,9 +15,9 @@ from flask.json.provider import JSONProvider
 from flask_smorest import Api
 from uuid_utils import uuid7
 
-from graph.errors import Forbidden
 from graph.settings import Settings
 from web import analytics, docs, errors, routes
+from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
 
 if TYPE_CHECKING:
@@ -32,6 +31,9 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "X-Frame-Options": "DENY",
 }
 
 
@@ -46,7 +48,7 @@ class Json(JSONProvider):
 
 
 def create_app(service: Service, settings: Settings) -> Flask:
-    """The doors of `service`, for callers on this machine."""
+    """The doors of `service`."""
     app = Flask(__name__, static_folder=None)
     app.json = Json(app)
     app.url_map.merge_slashes = False
@@ -64,7 +66,9 @@ def create_app(service: Service, settings: Settings) -> Flask:
     docs.register(app)
     errors.register(app)
     app.before_request(_begin)
+    app.before_request(Gate(service.keys, settings).admit)
     app.after_request(_finish)
+    app.after_request(partial(_recorded, service))
     return app
 
 
@@ -73,20 +77,9 @@ def request_id(given: str | None) -> str:
     return given if given and REQUEST_ID.fullmatch(given) else str(uuid7())
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _begin() -> None:
-    """Raises Forbidden for a Host that is not this machine's: a web page sends it that has given its name our address."""
     g.started = time.perf_counter()
     g.request_id = request_id(request.headers.get("X-Request-Id"))
-    if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
-        raise Forbidden("the Host header must be localhost or a loopback address")
 
 
 def _finish(response: Response) -> Response:
@@ -100,5 +93,12 @@ def _finish(response: Response) -> Response:
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),
     }
+    if key := g.get("key"):
+        fields["key"] = key.id
     log.info("request", extra={"fields": fields})
+    return response
+
+
+def _recorded(service: Service, response: Response) -> Response:
+    recorded(service.audit, response.status_code)
     return response

@@ -12,6 +12,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.task import ErrorTask
 
+from web.app import HEADERS
 from web.errors import CODES, CONTENT_TYPE, problem
 
 log = logging.getLogger("web.access")
@@ -32,7 +33,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]
         self.response_headers += [
             ("Content-Type", CONTENT_TYPE),
             ("X-Request-Id", request_id),
-            ("Cache-Control", "no-store"),
+            *HEADERS.items(),
         ]
         self.set_close_on_finish()
         self.content_length = len(body)

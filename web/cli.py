@@ -8,7 +8,21 @@ from typing import Any
 import click
 
 from graph.errors import NotAllowed, PalimpsestError, SettingsError, ValidationFailed
-from web.commands import analytics, backup, brain, calibrate, context, demo, doctor, forget, moving, notes, reindex, serve
+from web.commands import (
+    analytics,
+    backup,
+    brain,
+    calibrate,
+    context,
+    demo,
+    doctor,
+    forget,
+    key,
+    moving,
+    notes,
+    reindex,
+    serve,
+)
 
 log = logging.getLogger(__name__)
 YOURS = (SettingsError, ValidationFailed, NotAllowed)  # mended on the command line or in the environment: exit code 2
@@ -72,6 +86,7 @@ for command in (
     forget.forget,
     backup.backup,
     backup.restore,
+    key.key,
 ):
     main.add_command(command)
 

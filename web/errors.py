@@ -63,6 +63,7 @@ STATUS: Mapping[type[errors.PalimpsestError], Told] = {
     errors.TaskActive: Told(409),
     errors.Busy: Told(409, retry_after_s=1),
     errors.TooLarge: Told(413),
+    errors.RateLimited: Told(429, retry_after_s=1),
 }
 
 CODES = {404: "not_found", 413: errors.TooLarge.code, 500: "internal"}  # of statuses that HTTP itself gives
@@ -99,7 +100,8 @@ def _palimpsest(error: errors.PalimpsestError) -> Response:
     row = told(error)
     if row.status >= 500:
         log.error("%s: %s", error.code, error, exc_info=error, extra={"fields": {"request_id": _request_id()}})
-    headers = [] if row.retry_after_s is None else [("Retry-After", str(row.retry_after_s))]
+    wait = getattr(error, "retry_after_s", row.retry_after_s)
+    headers = [] if wait is None else [("Retry-After", str(wait))]
     if row.status == 401:
         headers.append(("WWW-Authenticate", "Bearer"))
     return _response(row.status, error.code, row.detail or str(error), error.details, headers)

@@ -12,8 +12,8 @@ from flask_smorest import Api, Blueprint
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from graph.errors import TooLarge, ValidationFailed
-from graph.packs import DEFAULT_NAMESPACE, Verb
-from web import strict_json
+from graph.packs import Verb
+from web import auth, strict_json
 from web.errors import CONTENT_TYPE
 from web.schemas import COMPONENTS, HEADERS, catalog, json_schema, path
 
@@ -53,7 +53,10 @@ def _pack(api: Api, service: Service, pack: str, verbs: list[Verb]) -> Blueprint
 
 def _view(service: Service, verb: Verb) -> Callable[[], Response]:
     def view() -> Response:
-        answer = service.dispatcher.call(verb.name, body(), **caller())
+        who = caller(verb.role)  # before the body is read: it may be long
+        if verb.role != "read":
+            g.wrote = (verb.name, who)
+        answer = service.dispatcher.call(verb.name, body(), **who)
         return answered(answer.body, 201 if answer.created else 200)
 
     return view
@@ -94,10 +97,13 @@ def body() -> dict[str, Any]:
         raise TooLarge(f"the body may be at most {current_app.config['MAX_CONTENT_LENGTH']:,} bytes") from None
 
 
-def caller() -> dict[str, Any]:
-    """Who calls, and in which namespace: the arguments of `Dispatcher.call` that come from headers."""
+def caller(role: auth.Role = "read") -> dict[str, Any]:
+    """Who calls, and in which namespace: the arguments of `Dispatcher.call` that come from headers.
+
+    role: the least that the key needs.  Raises Forbidden, ValidationFailed.
+    """
     return {
-        "ns": request.headers.get("X-Namespace", DEFAULT_NAMESPACE),
+        "ns": auth.namespace(role),
         "actor": _actor(request.headers.get("X-Actor")),
         "request_id": g.request_id,
     }

@@ -16,7 +16,8 @@ from waitress.server import create_server
 
 from graph.errors import PortTaken, SettingsError
 from graph.settings import Settings
-from web.app import create_app, is_loopback
+from web.app import create_app
+from web.auth import is_loopback, startable
 from web.channel import Channel
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Server:
     def __init__(self, service: Service, settings: Settings, sock: socket.socket):
         self._sockets: dict[int, Any] = {}
         self._stopping = False
+        startable(service.keys, settings)
         try:
             sock.listen(LISTEN_QUEUE)
         except OSError as error:
@@ -84,11 +86,8 @@ class Server:
 def bind(settings: Settings) -> socket.socket:
     """A socket bound to the service's address, not listening yet. Raises SettingsError, PortTaken."""
     host, port = settings.host, settings.port
-    if not is_loopback(host):
-        raise SettingsError(
-            f"host {host}: must be 127.0.0.1, ::1 or localhost. The service has no API keys yet, so whoever reaches it may "
-            "read and write everything; to use it from elsewhere, tunnel to it (ssh -L)."
-        )
+    if settings.auth == "off" and not is_loopback(host):
+        raise SettingsError(f"PALIMPSEST_AUTH=off: must be auto or on where others reach the service (host {host})")
     host = "127.0.0.1" if host == "localhost" else host
     sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:

@@ -9,7 +9,9 @@ from types import ModuleType, SimpleNamespace
 from marshmallow import fields
 
 from graph import errors
+from graph.audit import AuditLog
 from graph.fields import Choice, Number, Request, Response, Several, Text
+from graph.keys import KeyRing
 from graph.packs import Answer, Dispatcher, Pack, Runtime, Verb
 
 SECRET = "bolt://10.1.2.3:7687"
@@ -168,6 +170,8 @@ class FakeService:
         self.endpoint = SimpleNamespace(
             uri="bolt://127.0.0.1:1", http_url="http://127.0.0.1:2", username="neo4j", password="pw", database="neo4j"
         )
+        self.keys = KeyRing(SimpleNamespace(rows=lambda _name, **_: []))  # none
+        self.audit = AuditLog(None, 90)  # nothing comes without a key
         self.ready = True
         self.problems = []
         self.closed = False

@@ -39,6 +39,7 @@ STATUSES = {
     "Busy": 409,
     "StoreConflict": 409,
     "TooLarge": 413,
+    "RateLimited": 429,
     "StoreUnavailable": 503,
     "StatementFailed": 503,
     "SchemaError": 503,

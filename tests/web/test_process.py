@@ -108,7 +108,7 @@ def test_the_port_opens_when_the_graph_is_ready_and_a_taken_one_is_told_at_once(
 
 def test_the_variables_are_honoured_and_options_win(started):
     process = started("--json", PALIMPSEST_PORT="0", PALIMPSEST_HOST="0.0.0.0")
-    assert "no API keys yet" in process.communicate(timeout=20)[1]
+    assert "there is no API key" in process.communicate(timeout=20)[1]
     assert process.returncode == 2
     process = started("--json", "--host", "127.0.0.1", PALIMPSEST_PORT="0", PALIMPSEST_HOST="0.0.0.0")
     assert process.stdout.readline() == "{\n"

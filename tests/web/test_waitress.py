@@ -165,6 +165,8 @@ def test_what_is_no_proper_request_is_refused_in_the_same_form(running, sent, st
     head, _, body = running.raw(sent).partition(b"\r\n\r\n")
     assert int(head.split()[1]) == status
     assert b"Content-Type: application/problem+json" in head
+    assert b"X-Content-Type-Options: nosniff" in head
+    assert b"X-Frame-Options: DENY" in head
     assert json.loads(body)["code"] == code
 
 
@@ -214,10 +216,20 @@ def test_of_two_services_that_start_at_once_the_later_says_that_the_port_is_take
             start(settings)
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_that_others_reach_is_refused_without_a_key(fake, host):
+    settings = Settings(host=host, port=0)
+    with (
+        bind(settings) as sock,
+        pytest.raises(SettingsError, match="there is no API key"),
+    ):
+        Server(fake, settings, sock)
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org", "127.0.0.1.example.org"])
-def test_an_address_that_others_reach_is_refused(host):
-    with pytest.raises(SettingsError, match="no API keys yet"):
-        bind(Settings(host=host))
+def test_an_address_that_others_reach_is_refused_where_keys_are_turned_off(host):
+    with pytest.raises(SettingsError, match="PALIMPSEST_AUTH=off: must be auto or on"):
+        bind(Settings(host=host, auth="off"))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
