@@ -77,8 +77,8 @@ def _type(schema: Mapping[str, Any]) -> str:
         return "time (ISO 8601 with a zone)"
     if "object" in kinds and schema.get("properties"):
         return f"object: {_fields(schema)}"
-    words: str = {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(kinds[0], kinds[0])
-    return words + _range(schema)
+    plain: str = {"string": "text", "integer": "whole number", "boolean": "true or false"}.get(kinds[0], kinds[0])
+    return plain + _range(schema)
 
 
 def _range(schema: Mapping[str, Any]) -> str:
