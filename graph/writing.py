@@ -83,6 +83,11 @@ class Writer:
         except TimeoutError:
             raise StoreTimeout(f"not stored after {timeout_s:g} s; it may still be: ask before sending it again") from None
 
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a transaction."""
+        return self._queue.qsize()
+
     def close(self) -> None:
         """Finishes what is waiting."""
         self._queue.put(None)
