@@ -90,6 +90,7 @@ def _finish(response: Response) -> Response:
     fields = {
         "request_id": g.request_id,
         "method": request.method,
+        **({"verb": g.verb} if "verb" in g else {}),
         "path": request.path,
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),
