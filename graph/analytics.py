@@ -53,7 +53,7 @@ class Asked:
     """What may be given; a question takes what it knows of these.
 
     days: back from now.  ahead: days from now.  limit: rows at most, where a row is not a period.  per: how long a period
-    is.  percent: hundredths of salience.  profile: by its id.  nodes: how many are ranked, at most.
+    is.  percent: hundredths of salience.  profile: by its id.  nodes: how many notes, and how many entities, are ranked.
     """
 
     days: int = DAYS
@@ -62,7 +62,7 @@ class Asked:
     per: str = "day"
     percent: int = 5
     profile: str = "default"
-    nodes: int = 20_000
+    nodes: int = 10_000
 
 
 class AskedRequest(Request):
@@ -75,7 +75,7 @@ class AskedRequest(Request):
     per = Choice(("day", "week", "month"))
     percent = Whole(low=1, high=99)
     profile = Text(most=128, least=1)
-    nodes = Whole(low=1, high=200_000)
+    nodes = Whole(low=1, high=100_000)
 
 
 def named(statements: Mapping[str, Statement], name: str) -> Statement:

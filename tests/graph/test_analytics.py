@@ -169,7 +169,7 @@ def test_it_answers_over_http(client, used):
     assert questions["churn"]["parameters"] == {"days": 30, "per": "day"}
     assert questions["churn"]["columns"] == ["period", "superseded", "held_days"]
     assert questions["churn"]["chart"] == {"kind": "bar", "x": "period", "y": "superseded"}
-    assert questions["pagerank"]["parameters"] == {"nodes": 20_000, "limit": 20}
+    assert questions["pagerank"]["parameters"] == {"nodes": 10_000, "limit": 20}
     assert questions["orphans"]["chart"] is None
 
 

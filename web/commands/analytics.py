@@ -19,7 +19,7 @@ SHOWN = 3  # entries of a list in a table
 @click.option("--per", metavar="PERIOD", help="day, week or month. [default: day]")
 @click.option("--percent", type=int, help="Hundredths of salience. [default: 5]")
 @click.option("--profile", metavar="ID", help="Whose weights. [default: default]")
-@click.option("--nodes", type=int, help="How many are ranked at most. [default: 20000]")
+@click.option("--nodes", type=int, help="How many notes, and entities, are ranked at most. [default: 10000]")
 @namespace_option
 @home_option
 @json_option
@@ -67,4 +67,6 @@ def _cell(value: object) -> str:
         return ", ".join(_cell(each) for each in value[:SHOWN]) + (", …" if len(value) > SHOWN else "")
     if value is None:
         return "-"
-    return f"{value:.3f}" if isinstance(value, float) else printable(str(value))
+    if isinstance(value, float):
+        return f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
+    return printable(str(value))
