@@ -16,7 +16,7 @@ from flask_smorest import Api
 from uuid_utils import uuid7
 
 from graph.settings import Settings
-from web import analytics, docs, errors, routes
+from web import analytics, docs, errors, metrics, routes
 from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
 
@@ -65,6 +65,7 @@ def create_app(service: Service, settings: Settings) -> Flask:
     analytics.register(api, service)
     docs.register(app)
     errors.register(app)
+    metrics.register(app, service, settings)
     app.before_request(_begin)
     app.before_request(Gate(service.keys, settings).admit)
     app.after_request(_finish)
@@ -89,6 +90,7 @@ def _finish(response: Response) -> Response:
     fields = {
         "request_id": g.request_id,
         "method": request.method,
+        **({"verb": g.verb} if "verb" in g else {}),
         "path": request.path,
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),
