@@ -16,9 +16,10 @@ from flask_smorest import Api
 from uuid_utils import uuid7
 
 from graph.settings import Settings
-from web import analytics, docs, errors, routes
+from web import analytics, docs, errors, page, routes
 from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
+from web.sessions import Sessions
 
 if TYPE_CHECKING:
     from recall.service import Service
@@ -65,8 +66,10 @@ def create_app(service: Service, settings: Settings) -> Flask:
     analytics.register(api, service)
     docs.register(app)
     errors.register(app)
+    sessions = Sessions(service.keys, service.endpoint.password)
+    page.register(app, service, settings, sessions)
     app.before_request(_begin)
-    app.before_request(Gate(service.keys, settings).admit)
+    app.before_request(Gate(service.keys, settings, sessions).admit)
     app.after_request(_finish)
     app.after_request(partial(_recorded, service))
     return app
