@@ -54,15 +54,17 @@ class Browser:
         return filled(self.statements[name], {"ns": self.ns} | values)
 
     def link(self, name: str, **values: Any) -> str | None:
-        """The address that opens it; None where there is no Browser, no such statement, or it would be too long."""
-        if self.base is None or name not in self.statements:
+        """The address that opens it; None without a Browser or such a statement, for want of a value, or as too long."""
+        statement = self.statements.get(name)
+        if self.base is None or statement is None or statement.params.keys() - {"ns", *values}:
             return None
         found = self.address(self.text(name, **values))
         return found if len(found) <= MOST_LINK else None
 
     def address(self, text: str) -> str:
-        """The address that opens Neo4j Browser with `text` in its editor."""
-        return f"{self.base}/browser/?dbms={quote(self.login, safe='')}&cmd=edit&arg={quote(text, safe='')}"
+        """The address that opens Neo4j Browser, with `text` in its editor if there is any."""
+        editor = f"&cmd=edit&arg={quote(text, safe='')}" if text else ""
+        return f"{self.base}/browser/?dbms={quote(self.login, safe='')}{editor}"
 
 
 def login(endpoint: Reached) -> str:
