@@ -29,7 +29,7 @@ class TracesRequest(Request):
 
 
 class TraceSummary(TraceFacts):
-    description = fields.String(metadata={"description": "the beginning of the task's"})
+    description = fields.String(allow_none=True, metadata={"description": "the beginning of the task's"})
 
 
 class TracePage(Response):
@@ -42,5 +42,6 @@ def traces(call: Call, request: Traces) -> Answer:
     rows = call.space.rows(
         "trace.page", timeout_s=call.left_s(10.0), before=request.before or NEWEST, limit=request.limit + 1
     )
-    page = [read(row["trace"]) | {"description": row["trace"]["description"]} for row in rows[: request.limit]]
+    found = [{name: value for name, value in row["trace"].items() if value is not None} for row in rows[: request.limit]]
+    page = [read(trace) | {"description": trace.get("description")} for trace in found]
     return Answer({"results": page, "next_cursor": page[-1]["id"] if len(rows) > request.limit else None})

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Role = Literal["read", "write", "admin"]
 PAGE = "page"  # the blueprint of the web page, where the cookie of a session stands for a key
 OPEN = frozenset({"service.healthz", "service.readyz", "docs", "docs_start", "docs_file", "api-docs.openapi_json"})
-OPEN |= {f"{PAGE}.login", f"{PAGE}.enter", f"{PAGE}.file"}
+OPEN |= {f"{PAGE}.login", f"{PAGE}.enter", f"{PAGE}.file", f"{PAGE}.style"}
 MOST_BUCKETS = 10_000
 
 

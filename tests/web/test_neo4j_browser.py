@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
+from chromium import launched, needs_chromium, picture
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support import expected_conditions as wait_for
 from selenium.webdriver.support.ui import WebDriverWait
@@ -19,12 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from recall.service import Service
 from tests.conftest import Caller
 
-CHROMIUM, CHROMEDRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-ARGUMENTS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1500,1000", "--no-first-run", "--disable-quic"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-)
-pytestmark = pytest.mark.skipif(not (CHROMIUM and CHROMEDRIVER), reason="needs chromium and chromedriver on the PATH")
+pytestmark = needs_chromium
 
 
 class Window:
@@ -55,21 +48,10 @@ class Window:
         place = (By.CSS_SELECTOR, "[data-testid=frameCommand]")
         return lambda chromium: any(command in frame.text for frame in chromium.find_elements(*place))
 
-    def picture(self, name: str, folder: Path) -> Path:
-        """A screenshot, into docs/ when PALIMPSEST_SCREENSHOTS names a folder."""
-        file = Path(os.environ.get("PALIMPSEST_SCREENSHOTS") or folder) / name
-        assert self.chromium.save_screenshot(str(file))
-        return file
-
 
 @pytest.fixture
 def window(service: Service, tmp_path: Path) -> Iterator[Window]:
-    options = webdriver.ChromeOptions()
-    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(argument)
-    options.binary_location = str(CHROMIUM)
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
-    chromium = webdriver.Chrome(options=options, service=Driver(str(CHROMEDRIVER)))
+    chromium = launched(tmp_path / "profile")
     yield Window(chromium, service)
     chromium.quit()
 
@@ -84,7 +66,7 @@ def test_an_edge_drawn_in_neo4j_browser_changes_the_next_recall(
         f"MATCH (new {{ns: '{ns}', id: '{new}'}}), (old {{ns: '{ns}', id: '{old}'}}) "
         "CREATE p = (new)-[:SUPERSEDES]->(old) RETURN p"
     )
-    assert window.picture("edge.png", tmp_path).stat().st_size > 10_000
+    assert picture(window.chromium, "edge.png", tmp_path).stat().st_size > 10_000
     found = call("memory.recall", query="ferry to Larkspur pier four noon", min_score=0)["results"]
     assert [hit["id"] for hit in found] == [new]
     assert found[0]["path"][0]["id"] == old

@@ -25,6 +25,7 @@ from flask import (
 )
 from werkzeug.exceptions import RequestEntityTooLarge
 
+import seeds
 from graph.errors import PalimpsestError, RateLimited, TooLarge, Unauthenticated, ValidationFailed
 from web.auth import PAGE
 from web.errors import told
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 STATIC: Final = Path(__file__).parent / "static"
+BROWSER: Final = Path(seeds.__file__).parent / "browser"
 FILES: Final = ("page.css", "page.js", "icon.svg", "cytoscape.min.js")
 MOST_FORM: Final = 4 << 20  # bytes: a content of 1 MiB whose every byte is written as three
 HEADERS: Final = {
@@ -68,6 +70,7 @@ def register(app: Flask, service: Service, settings: Settings, sessions: Session
         ("/login", login.login, ["GET"]),
         ("/login", login.enter, ["POST"]),
         ("/logout", login.leave, ["POST"]),
+        ("/page/style.grass", style, ["GET"]),
         (f"/page/<any({', '.join(map(repr, FILES))}):name>", file, ["GET"]),
     ):
         page.add_url_rule(rule, view.__name__, view, methods=methods)
@@ -88,7 +91,7 @@ def register(app: Flask, service: Service, settings: Settings, sessions: Session
 
 def _checked() -> None:
     """Before every view. Raises Forbidden for a form that is not ours."""
-    request.max_form_memory_size = MOST_FORM
+    request.max_content_length = request.max_form_memory_size = MOST_FORM
     if request.method == "POST":
         Doors.here().sessions.check_form()
 
@@ -102,6 +105,11 @@ def _finished(response: Response) -> Response:
 def file(name: str) -> Response:
     """A style sheet, a script, the icon."""
     return send_from_directory(STATIC, name, max_age=3600)
+
+
+def style() -> Response:
+    """The style sheet of Neo4j Browser, to save and drop on its window."""
+    return send_from_directory(BROWSER, "style.grass", as_attachment=True)
 
 
 def _told(error: PalimpsestError) -> Response:
@@ -125,5 +133,5 @@ def _visit_or_none() -> Visit | None:
     """Who looks, for the head of an error's page; None where even that can't be said."""
     try:
         return Visit.now()
-    except PalimpsestError:
+    except (PalimpsestError, RequestEntityTooLarge):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graph.errors import PalimpsestError, RequestError
+from graph.errors import Forbidden, PalimpsestError, RequestError
 from web.errors import told
 
 
@@ -47,7 +47,12 @@ class Form:
         return name in self.typed
 
     def refused(self, error: RequestError, names: Mapping[str, str] | None = None) -> Form:
-        """The same with what `error` says. names: the form's name of a request's field, where it has another."""
+        """The same with what `error` says. names: the form's name of a request's field, where it has another.
+
+        Raises Forbidden again: no other words in the form would help.
+        """
+        if isinstance(error, Forbidden):
+            raise error
         faults: dict[str, str] = {}
         listed = error.details.get("errors") or [{"field": "", "message": str(error)}]
         for fault in listed:
