@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask import Response, request
@@ -9,10 +10,12 @@ from flask import Response, request
 from graph.analytics import AskedRequest, ask, listed
 from graph.errors import RequestError
 from graph.packs import validated
+from web.page import words
 from web.page.charts import chart_of, drawn
 from web.page.forms import Form
 from web.page.visit import Visit
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 MOST_CELL = 200  # characters of a cell
 
 
@@ -53,5 +56,5 @@ def _cell(value: Any) -> dict[str, Any]:
         return {"text": {True: "yes", False: "no", None: "–"}[value], "number": False}
     if isinstance(value, int | float):
         return {"text": f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", "number": True}
-    text = str(value)
+    text = words.day(value) if isinstance(value, str) and _TIME.fullmatch(value) else str(value)
     return {"text": text if len(text) <= MOST_CELL else f"{text[:MOST_CELL]}…", "number": False}

@@ -69,6 +69,7 @@ def told(answer: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
 
 def _hit(hit: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
     breakdown = hit.get("breakdown", {})
+    evidence = breakdown.get("evidence", {})
     return {
         **hit,
         "bars": [
@@ -79,10 +80,20 @@ def _hit(hit: Mapping[str, Any], visit: Visit) -> dict[str, Any]:
         "parts": stacked(breakdown.get("parts", {})),
         "found": [words.LEGS.get(leg, leg) for leg in hit["sources"]],
         "evidence": [
-            (*words.EVIDENCE.get(name, (name, "")), value) for name, value in breakdown.get("evidence", {}).items()
+            ("What speaks for it", _worded(evidence, shared=False)),
+            ("What is so of the question and its candidates", _worded(evidence, shared=True)),
         ],
         "browser": visit.browser.link("browser.memory", id=hit["id"]),
     }
+
+
+def _worded(evidence: Mapping[str, float], *, shared: bool) -> list[tuple[str, str, float]]:
+    """Name, meaning and value of each. shared: of what all candidates have in common, else of the hit's own."""
+    return [
+        (*words.EVIDENCE.get(name, (name, "")), value)
+        for name, value in evidence.items()
+        if shared is (name in words.OF_ALL)
+    ]
 
 
 def stacked(parts: Mapping[str, float]) -> list[dict[str, Any]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from flask import Response, request
 
-from graph.errors import RequestError
+from graph.errors import NotFound, RequestError
+from recall.budget import MEMORY_BLOCKS
 from recall.selector import BUDGET
 from web.page import words
 from web.page.forms import Form
@@ -15,6 +17,8 @@ from web.page.visit import Visit
 
 WINDOW = 8000  # as `context.build` has it
 TRACES = 30  # of a page
+MOST_TITLES = 40  # memories of a trace that are told, not only named
+SOURCES = 8  # of a block that are shown
 NAMES = {"description": "task", "task_description": "task"}
 
 
@@ -73,7 +77,22 @@ def traces() -> Response:
 def trace(id: str) -> Response:
     """One trace: what was let in, what was not, and why."""
     visit = Visit.now()
-    return visit.page("trace.html", trace=_trace(visit.call("context.trace", id=id)))
+    found = visit.call("context.trace", id=id)
+    listed = visit.call("context.traces", before=f"{id}!", limit=1)["results"]  # of those up to this one, the newest
+    description = next((one["description"] for one in listed if one["id"] == id), None)
+    return visit.page("trace.html", trace=_trace(found), description=description, titles=_titles(visit, found))
+
+
+def _titles(visit: Visit, trace: Mapping[str, Any]) -> dict[str, str]:
+    """What the memories of a trace say, in short, by id; not of those that are gone."""
+    blocks = [block for part in ("blocks", "dropped") for block in trace.get(part, ()) if block["name"] in MEMORY_BLOCKS]
+    found: dict[str, str] = {}
+    for id in dict.fromkeys(id for block in blocks for id in block["sources"][:SOURCES]):
+        if len(found) == MOST_TITLES:
+            break
+        with suppress(NotFound):
+            found[id] = words.shortened(visit.call("kg.get", id=id)["content"], 160)
+    return found
 
 
 def _trace(trace: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +115,7 @@ def _reason(trace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(block: Mapping[str, Any]) -> dict[str, Any]:
-    memory = block["name"] in ("memory", "persona_memories", "consolidated")
+    memory = block["name"] in MEMORY_BLOCKS
     return {**block, "words": words.BLOCKS.get(block["name"], block["name"]), "memory": memory}
 
 

@@ -58,6 +58,10 @@ EVIDENCE: Final[Mapping[str, tuple[str, str]]] = {
     "stop_words": ("Only stop words", "1 where the question has nothing but stop words"),
     "size": ("Size of the namespace", "number of its notes, on a log scale"),
 }
+OF_ALL: Final = (  # evidence that all candidates of a question share
+    *("best_closeness", "best_coverage", "best_information", "crowd_meaning", "crowd_coverage"),
+    *("matter", "stop_words", "size"),
+)
 BLOCKS: Final[Mapping[str, str]] = {
     "user": "The active task",
     "persona_memories": "Memory of the persona",
