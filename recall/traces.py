@@ -24,8 +24,8 @@ class Traces:
 
 class TracesRequest(Request):
     makes = Traces
-    before = Id(allow_none=True)
-    limit = Whole(low=1, high=200)
+    before = Id(allow_none=True, about="the `next_cursor` of the page before")
+    limit = Whole(low=1, high=200, about="how many")
 
 
 class TraceSummary(TraceFacts):

@@ -108,9 +108,12 @@ def _questions(statements: dict[str, Statement]) -> dict[str, Statement]:
 
 
 def _defaults() -> dict[str, Any]:
-    from graph.analytics import DAYS, LIMIT
+    """The values that a question has if nobody says otherwise."""
+    from dataclasses import asdict
 
-    return {"days": DAYS, "limit": LIMIT}
+    from graph.analytics import Asked
+
+    return asdict(Asked())
 
 
 def _folder() -> Path:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
 
 from flask import Response, request
 
-from graph.analytics import AskedRequest, ask, listed
-from graph.errors import RequestError
+from graph.analytics import Asked, AskedRequest, ask, listed
+from graph.errors import NotFound, RequestError
+from graph.fields import Choice
 from graph.packs import validated
 from web.page import words
 from web.page.charts import chart_of, drawn
 from web.page.forms import Form
 from web.page.visit import Visit
 
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-MOST_CELL = 200  # characters of a cell
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+MOST_CELL: Final = 200  # characters of a cell
+NAMES: Final[Mapping[str, str]] = {
+    "days": "Days back",
+    "ahead": "Days ahead",
+    "limit": "Rows at most",
+    "nodes": "Nodes at most",
+    "percent": "Percent of salience",
+}
 
 
 def every() -> Response:
@@ -28,15 +38,17 @@ def every() -> Response:
 def one(name: str) -> Response:
     """The answer to one question."""
     visit, form = Visit.now(), Form(typed=request.args.to_dict())
-    given = {field: value for field in ("days", "limit") if (value := form.whole(field)) is not None}
-    try:
-        asked = validated(AskedRequest(), given)
-    except RequestError as error:
-        form, asked = form.refused(error), validated(AskedRequest(), {})
-    found = ask(visit.space, name, asked)
+    question = next((one for one in listed(visit.service.store) if one["name"] == name), None)
+    if question is None:
+        raise NotFound(f"no question {name!r}", "name")
     statement = visit.service.store.statements.get(f"analytics.{name}")
+    parameters = _parameters(question, statement.params if statement else {})
+    try:
+        asked = validated(AskedRequest(), _given(form, parameters))
+    except RequestError as error:
+        form, asked = form.refused(error), Asked()
+    found = ask(visit.space, name, asked)
     chart = chart_of(statement.text) if statement else None
-    values = {name: getattr(asked, name) for name in ("days", "limit")}
     return visit.page(
         "question.html",
         form.status,
@@ -44,10 +56,29 @@ def one(name: str) -> Response:
         found=found,
         rows=[[_cell(row[column]) for column in found["columns"]] for row in found["rows"]],
         chart=drawn(chart, found["rows"]) if chart else None,
-        browser=visit.browser.link(f"analytics.{name}", **values),
-        params=statement.params if statement else (),
-        **values,
+        browser=visit.browser.link(f"analytics.{name}", **asdict(asked)),
+        parameters=[_field(parameter, getattr(asked, parameter)) for parameter in parameters],
     )
+
+
+def _parameters(question: Mapping[str, Any], params: Mapping[str, str]) -> list[str]:
+    """What a caller may give: as the question lists them, else what its statement takes."""
+    known = asdict(Asked())
+    return [name for name in question.get("parameters", params) if name in known]
+
+
+def _given(form: Form, parameters: list[str]) -> dict[str, Any]:
+    """What was typed, a number where one is meant."""
+    known = asdict(Asked())
+    typed = {name: form.whole(name) if isinstance(known[name], int) else form.text(name) for name in parameters}
+    return {name: value for name, value in typed.items() if value is not None}
+
+
+def _field(name: str, value: Any) -> dict[str, Any]:
+    """How a parameter is asked for."""
+    schema = AskedRequest().fields[name]
+    choices = schema.choices if isinstance(schema, Choice) else ()
+    return {"name": name, "label": NAMES.get(name, name.capitalize()), "value": value, "choices": choices}
 
 
 def _cell(value: Any) -> dict[str, Any]:
@@ -56,5 +87,7 @@ def _cell(value: Any) -> dict[str, Any]:
         return {"text": {True: "yes", False: "no", None: "–"}[value], "number": False}
     if isinstance(value, int | float):
         return {"text": f"{value:,}" if isinstance(value, int) else f"{value:,.3f}", "number": True}
+    if isinstance(value, list):
+        value = ", ".join(map(str, value[:MOST_CELL]))
     text = words.day(value) if isinstance(value, str) and _TIME.fullmatch(value) else str(value)
     return {"text": text if len(text) <= MOST_CELL else f"{text[:MOST_CELL]}…", "number": False}
