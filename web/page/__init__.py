@@ -7,6 +7,7 @@ key in a header or by the session that `web.sessions` opened.
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,12 +24,12 @@ from flask import (
     send_from_directory,
     url_for,
 )
-from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 import seeds
 from graph.errors import PalimpsestError, RateLimited, TooLarge, Unauthenticated, ValidationFailed
 from web.auth import PAGE
-from web.errors import told
+from web.errors import FAULT, told
 from web.page import analytics, ask, context, login, memory, words
 from web.page.forms import words_of
 from web.page.visit import Doors, Visit
@@ -77,6 +78,7 @@ def register(app: Flask, service: Service, settings: Settings, sessions: Session
     page.before_request(_checked)
     page.after_request(_finished)
     page.register_error_handler(PalimpsestError, _told)
+    page.register_error_handler(Exception, _unexpected)
     page.register_error_handler(RequestEntityTooLarge, lambda _error: _told(TooLarge("the form is too large")))
     app.register_blueprint(page)
     app.jinja_env.filters |= {"day": words.day, "shortened": words.shortened, "score": lambda value: f"{value:.2f}"}
@@ -123,10 +125,26 @@ def _told(error: PalimpsestError) -> Response:
     values: dict[str, Any] = {"title": words.STATUS.get(status, "An error"), "detail": words_of(error), "status": status}
     if isinstance(error, ValidationFailed):
         values["faults"] = error.errors
-    response = make_response(render_template("page/error.html", visit=_visit_or_none(), **values), status)
+    response = make_response(
+        render_template("page/error.html", request_id=g.request_id, visit=_visit_or_none(), **values), status
+    )
     if isinstance(error, RateLimited):
         response.headers["Retry-After"] = str(error.retry_after_s)
     return response
+
+
+def _unexpected(error: Exception) -> Response:
+    """HTTP's own errors as a page, and what nobody foresaw."""
+    if isinstance(error, HTTPException):
+        status, detail = error.code or 500, error.description or ""
+    else:
+        status, detail = 500, FAULT
+        log.error("internal: %s", error, exc_info=error, extra={"fields": {"request_id": g.request_id}})
+    title = words.STATUS.get(status, HTTPStatus(status).phrase)
+    return make_response(
+        render_template("page/error.html", request_id=g.request_id, visit=None, title=title, detail=detail, status=status),
+        status,
+    )
 
 
 def _visit_or_none() -> Visit | None:

@@ -48,13 +48,15 @@ def one(name: str) -> Response:
     except RequestError as error:
         form, asked = form.refused(error), Asked()
     found = ask(visit.space, name, asked)
+    rows = [[_cell(row[column]) for column in found["columns"]] for row in found["rows"]]
     chart = chart_of(statement.text) if statement else None
     return visit.page(
         "question.html",
         form.status,
         form=form,
         found=found,
-        rows=[[_cell(row[column]) for column in found["columns"]] for row in found["rows"]],
+        rows=rows,
+        numbers={at for row in rows for at, cell in enumerate(row) if cell["number"]},
         chart=drawn(chart, found["rows"]) if chart else None,
         browser=visit.browser.link(f"analytics.{name}", **asdict(asked)),
         parameters=[_field(parameter, getattr(asked, parameter)) for parameter in parameters],

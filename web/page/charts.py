@@ -13,7 +13,6 @@ from web.page.words import shortened
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
 MOST_POINTS = 400
-TICKS = 4
 LABELS = 8
 LABEL = 14
 _ASKED = re.compile(r"^//\s*chart:\s*(line|bar)\s+x=(\w+)\s+y=(\w+)\s*$", re.MULTILINE)
@@ -69,7 +68,7 @@ def drawn(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | N
         "edges": (LEFT, WIDTH - RIGHT),
         "marks": marks,
         "line": " ".join(f"{mark['middle']},{mark['at']}" for mark in marks),
-        "ticks": [(level(value), number(value)) for value in (low + (top - low) * n / TICKS for n in range(TICKS + 1))],
+        "ticks": [(level(value), number(value)) for value in ticks(low, top)],
         "labels": [
             (mark["middle"], shortened(str(x), LABEL)) for mark, (x, _) in list(zip(marks, points, strict=True))[::every]
         ],
@@ -83,6 +82,12 @@ def nice(value: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(round(times * power, 10) for times in (1, 2, 2.5, 5, 10) if times * power >= value * (1 - 1e-9))
+
+
+def ticks(low: float, top: float) -> list[float]:
+    """Where the lines go: quarters of 1, 2 and their tenfolds, else fifths."""
+    steps = 4 if f"{top:e}"[0] in "12" and not f"{top:e}".startswith("2.5") else 5
+    return [low + (top - low) * n / steps for n in range(steps + 1)]
 
 
 def number(value: float) -> str:

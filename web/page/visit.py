@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request, url_for
 
-from graph.errors import Forbidden, PalimpsestError
+from graph.errors import Forbidden, PalimpsestError, StoreError
 from graph.keys import EVERY
 from graph.packs import DEFAULT_NAMESPACE, checked_namespace
 from web.auth import recorded
@@ -117,7 +117,10 @@ class Visit:
         """The namespaces to choose from: the key's own, or those that there are."""
         if self.key is not None and EVERY not in self.key.namespaces:
             return list(self.key.namespaces)
-        rows = self.service.store.rows("schema.namespaces", timeout_s=2.0)
+        try:
+            rows = self.service.store.rows("schema.namespaces", timeout_s=2.0)
+        except StoreError:  # the page's own business says so where it matters
+            return [self.ns]
         return [row["name"] for row in rows[:MOST_SPACES]]
 
     def url(self, view: str, **values: Any) -> str:

@@ -91,6 +91,7 @@ STATUS: Final[Mapping[int, str]] = {
     413: "Too large",
     422: "Something is not right",
     429: "Too many requests",
+    500: "A fault of our own",
     503: "The database is away",
     504: "That took too long",
 }

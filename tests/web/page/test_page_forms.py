@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -107,3 +108,27 @@ def test_the_library_is_the_one_that_is_written_down():
 
     static = ROOT / "web/page/static"
     assert hashlib.sha256((static / "cytoscape.min.js").read_bytes()).hexdigest() in (static / "PROVENANCE.md").read_text()
+
+
+def test_a_fault_of_our_own_is_told_without_its_words(reader, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("bolt://10.1.2.3:7687")
+
+    monkeypatch.setattr("web.page.analytics.listed", broken)
+    page = reader.get("/analytics", 500)
+    assert "A fault of our own" in words(page)
+    assert "10.1.2.3" not in page
+    assert re.search(r"Request [0-9a-f-]{36}", words(page))
+
+
+def test_a_database_that_is_away_is_told_in_words(reader, service, monkeypatch):
+    from graph.errors import StoreUnavailable
+
+    def away(*_, **__):
+        raise StoreUnavailable("bolt://10.1.2.3:7687")
+
+    monkeypatch.setattr("web.page.analytics.listed", away)
+    monkeypatch.setattr(service.store, "rows", away)
+    page = reader.get("/analytics", 503)
+    assert "The database is away" in words(page)
+    assert "10.1.2.3" not in page
