@@ -12,6 +12,7 @@ from web.commands import (
     analytics,
     backup,
     brain,
+    browser,
     calibrate,
     context,
     demo,
@@ -89,6 +90,7 @@ for command in (
     backup.backup,
     backup.restore,
     key.key,
+    browser.browser,
 ):
     main.add_command(command)
 
