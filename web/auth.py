@@ -95,14 +95,14 @@ class Gate:
             if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
                 raise Forbidden("the Host header must be localhost or a loopback address")
         elif not is_open:
-            g.key = self._keys.verified(given())
+            g.key = self._keys.verified(given(request.headers.get("Authorization"), request.headers.get("X-API-Key")))
             self._rates.take(g.key.id)
 
 
-def given() -> str | None:
-    """The key's text, from whichever header has it. Raises Unauthenticated where they have two."""
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    texts = (bearer.strip() if scheme.lower() == "bearer" else "", request.headers.get("X-API-Key", "").strip())
+def given(authorization: str | None, api_key: str | None) -> str | None:
+    """The key's text, from whichever of the headers has it. Raises Unauthenticated where they have two."""
+    scheme, _, bearer = (authorization or "").partition(" ")
+    texts = (bearer.strip() if scheme.lower() == "bearer" else "", (api_key or "").strip())
     found = {text for text in texts if text}
     if len(found) > 1:
         raise Unauthenticated("Authorization and X-API-Key bring two different keys")

@@ -18,6 +18,7 @@ from web.commands import (
     doctor,
     forget,
     key,
+    mcp,
     moving,
     notes,
     reindex,
@@ -87,6 +88,7 @@ for command in (
     backup.backup,
     backup.restore,
     key.key,
+    mcp.mcp,
 ):
     main.add_command(command)
 
