@@ -207,9 +207,9 @@ def search_nodes(call: Call, query: str, recalled: Iterable[str] = ()) -> Graph:
     """Entities whose name, type or observations hold `query` or all its words. recalled: notes that recall gave."""
     wanted = query.strip().casefold()
     found = [dict(get(call, ById(id=id)).body) for id in recalled]
-    names = [name for node in found for name in _names(node)]
+    names = [name for node in found for name in _observed(node)]
     nodes = search(call, Search(query=query, kinds=[*ENTITY_KINDS, "observation"], limit=MOST_FOUND)).body["results"]
-    names += [name for node in nodes if _holds(node["content"], query) for name in _names(node)]
+    names += [name for node in nodes if _holds(node["content"], query) for name in _observed(node)]
     if wanted and " " not in wanted:  # types are no words of the index
         kind = (KINDS.get(wanted) or wanted) if wanted in KINDS else "concept"
         typed = list_nodes(call, List(kind=kind, label="Entity", limit=PAGE)).body["results"]
@@ -251,12 +251,16 @@ def _marks(node: Mapping[str, Any]) -> dict[str, str]:
     return dict((node.get("properties") or {}).get(ENTITY) or {})
 
 
+def _observed(node: Mapping[str, Any]) -> list[str]:
+    """Names of the entities that a node is, or an observation of."""
+    told = (node.get("properties") or {}).get(OBSERVATION)
+    return [*_marks(node), *([told["entityName"]] if told else [])]
+
+
 def _names(node: Mapping[str, Any]) -> list[str]:
     """Names of the entities that a node is, or tells of."""
-    told = node.get("properties") or {}
-    found = [*_marks(node), told.get(OBSERVATION, {}).get("entityName")]
-    relation = told.get(RELATION, {})
-    return [name for name in (*found, relation.get("from"), relation.get("to")) if name]
+    relation = (node.get("properties") or {}).get(RELATION)
+    return [*_observed(node), *([relation["from"], relation["to"]] if relation else [])]
 
 
 def _entity(call: Call, name: str) -> dict[str, Any] | None:
