@@ -105,16 +105,17 @@ class Gate:
             self._rates.take(g.key.id)
 
     def _verified(self) -> ApiKey:
-        text, cookie = given(), request.cookies.get(SESSION)
+        text = given(request.headers.get("Authorization"), request.headers.get("X-API-Key"))
+        cookie = request.cookies.get(SESSION)
         if text is None and cookie and request.blueprint == PAGE:
             return self._sessions.key(cookie)
         return self._keys.verified(text)
 
 
-def given() -> str | None:
-    """The key's text, from whichever header has it. Raises Unauthenticated where they have two."""
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    texts = (bearer.strip() if scheme.lower() == "bearer" else "", request.headers.get("X-API-Key", "").strip())
+def given(authorization: str | None, api_key: str | None) -> str | None:
+    """The key's text, from whichever of the headers has it. Raises Unauthenticated where they have two."""
+    scheme, _, bearer = (authorization or "").partition(" ")
+    texts = (bearer.strip() if scheme.lower() == "bearer" else "", (api_key or "").strip())
     found = {text for text in texts if text}
     if len(found) > 1:
         raise Unauthenticated("Authorization and X-API-Key bring two different keys")
