@@ -78,7 +78,7 @@ def _graph_of(service: Service, ns: str) -> str:
     """A digest of every node and edge of a namespace, but for what keeps itself up to date in the background."""
     with _driver(service) as driver:
         nodes = driver.execute_query(
-            "MATCH (n) WHERE n.ns = $ns AND NOT n:Serve AND NOT n:Background "
+            "MATCH (n) WHERE n.ns = $ns AND NOT n:Serve AND NOT n:Audit AND NOT n:Background "
             "RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties ORDER BY id",
             {"ns": ns},
         ).records

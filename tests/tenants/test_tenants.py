@@ -27,7 +27,7 @@ def test_no_tenant_is_shown_a_row_of_another(service, no_keys_stay):
 
 def test_a_row_of_another_would_be_seen():
     def send(verb, body):
-        return 200, '{"id": "01a23736-e773-772b-9b92-40176a728d22"}', {}
+        return 200, '{"id": "01a23736-e773-772b-9b92-40176a728d22"}', {"serve_id": "", "results": []}
 
     tenants = [Tenant(ns=ns, marker=ns * 3, send=send, ids=["x"], known={ns}) for ns in "abc"]
     tenants[1].known.add("01a23736-e773-772b-9b92-40176a728d22")
