@@ -50,6 +50,11 @@ def vector(values: Any) -> Any:
     return Vector.from_numpy(values)
 
 
+def record(row: Mapping[str, Any]) -> neo4j.Record:
+    """A row in the driver's own form, for libraries that take that."""
+    return neo4j.Record(row)  # type: ignore[no-untyped-call]
+
+
 class Connection(Protocol):
     """What the store needs to know of a server; `graph.server.Endpoint` is one."""
 

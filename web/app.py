@@ -16,9 +16,10 @@ from flask_smorest import Api
 from uuid_utils import uuid7
 
 from graph.settings import Settings
-from web import analytics, docs, errors, metrics, routes
+from web import analytics, docs, errors, metrics, page, routes
 from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
+from web.sessions import Sessions
 
 if TYPE_CHECKING:
     from recall.service import Service
@@ -66,8 +67,10 @@ def create_app(service: Service, settings: Settings) -> Flask:
     docs.register(app)
     errors.register(app)
     metrics.register(app, service, settings)
+    sessions = Sessions(service.keys, service.endpoint.password)
+    page.register(app, service, settings, sessions)
     app.before_request(_begin)
-    app.before_request(Gate(service.keys, settings).admit)
+    app.before_request(Gate(service.keys, settings, sessions).admit)
     app.after_request(_finish)
     app.after_request(partial(_recorded, service))
     return app

@@ -17,13 +17,17 @@ from graph.audit import Done
 from graph.errors import Forbidden, RateLimited, SettingsError, Unauthenticated
 from graph.packs import DEFAULT_NAMESPACE
 from graph.settings import Settings
+from web.sessions import SESSION
 
 if TYPE_CHECKING:
     from graph.audit import AuditLog
     from graph.keys import ApiKey, KeyRing
+    from web.sessions import Sessions
 
 Role = Literal["read", "write", "admin"]
+PAGE = "page"  # the blueprint of the web page, where the cookie of a session stands for a key
 OPEN = frozenset({"service.healthz", "service.readyz", "docs", "docs_start", "docs_file", "api-docs.openapi_json"})
+OPEN |= {f"{PAGE}.login", f"{PAGE}.enter", f"{PAGE}.file", f"{PAGE}.style"}
 MOST_BUCKETS = 10_000
 
 
@@ -80,9 +84,10 @@ class Rates:
 class Gate:
     """Asks every request for its key. What has no data of anybody is open: health, and the description of the verbs."""
 
-    def __init__(self, keys: KeyRing, settings: Settings):
+    def __init__(self, keys: KeyRing, settings: Settings, sessions: Sessions):
         self._keys, self._settings, self._rates = keys, settings, Rates(settings.rate_per_minute)
         self._open = OPEN | {"metrics"} if settings.metrics == "open" else OPEN
+        self._sessions = sessions
 
     def admit(self) -> None:
         """Puts the key into `g.key`, None where none is needed.
@@ -96,14 +101,21 @@ class Gate:
             if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
                 raise Forbidden("the Host header must be localhost or a loopback address")
         elif not is_open:
-            g.key = self._keys.verified(given())
+            g.key = self._verified()
             self._rates.take(g.key.id)
 
+    def _verified(self) -> ApiKey:
+        text = given(request.headers.get("Authorization"), request.headers.get("X-API-Key"))
+        cookie = request.cookies.get(SESSION)
+        if text is None and cookie and request.blueprint == PAGE:
+            return self._sessions.key(cookie)
+        return self._keys.verified(text)
 
-def given() -> str | None:
-    """The key's text, from whichever header has it. Raises Unauthenticated where they have two."""
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    texts = (bearer.strip() if scheme.lower() == "bearer" else "", request.headers.get("X-API-Key", "").strip())
+
+def given(authorization: str | None, api_key: str | None) -> str | None:
+    """The key's text, from whichever of the headers has it. Raises Unauthenticated where they have two."""
+    scheme, _, bearer = (authorization or "").partition(" ")
+    texts = (bearer.strip() if scheme.lower() == "bearer" else "", (api_key or "").strip())
     found = {text for text in texts if text}
     if len(found) > 1:
         raise Unauthenticated("Authorization and X-API-Key bring two different keys")

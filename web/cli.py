@@ -12,6 +12,7 @@ from web.commands import (
     analytics,
     backup,
     brain,
+    browser,
     calibrate,
     context,
     demo,
@@ -19,6 +20,7 @@ from web.commands import (
     fetch,
     forget,
     key,
+    mcp,
     moving,
     notes,
     reindex,
@@ -89,6 +91,8 @@ for command in (
     backup.backup,
     backup.restore,
     key.key,
+    browser.browser,
+    mcp.mcp,
 ):
     main.add_command(command)
 

@@ -80,6 +80,7 @@ def _tell(service: Service, summary: SampleSummary, server: Server | None, home:
         )
     was = "was there already" if summary.already_loaded else "is loaded"
     click.echo(f"\nThe sample graph {was}: {summary.notes:,} notes, {summary.edges:,} edges, namespace {NAMESPACE!r}.")
+    click.echo(f"The page for people: {url}/?ns={NAMESPACE}" if url else "")
     click.echo(f"The service answers at {url}, its verbs are described at {url}/docs.\n" if url else "")
     click.echo("Three things to try, in another terminal:\n" if url else "Three things to try:\n")
     for number, (what, line) in enumerate(tries, 1):
