@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service as Driver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support import expected_conditions as wait_for
 from selenium.webdriver.support.ui import WebDriverWait
@@ -17,9 +16,9 @@ from graph.analytics import ANALYTICS
 from graph.statements import FOLDER
 from recall.service import Service
 from tests.conftest import Caller
-from tests.web.test_neo4j_browser import ARGUMENTS, CHROMEDRIVER, CHROMIUM
+from tests.web.chromium import launched, needs_chromium
 
-pytestmark = pytest.mark.skipif(not (CHROMIUM and CHROMEDRIVER), reason="needs chromium and chromedriver on the PATH")
+pytestmark = needs_chromium
 FRAMES = "[data-testid=frame]"
 STATES = f"""return [...document.querySelector('{FRAMES}').querySelectorAll('[data-testid=multi-statement-list-icon]')]
   .map(each => each.title)"""
@@ -33,11 +32,7 @@ editor.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: 
 @pytest.fixture
 def chromium(service: Service, tmp_path: Path) -> Iterator[webdriver.Chrome]:
     """A window, logged in."""
-    options = webdriver.ChromeOptions()
-    for argument in (*ARGUMENTS, f"--user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(argument)
-    options.binary_location = str(CHROMIUM)
-    window = webdriver.Chrome(options=options, service=Driver(str(CHROMEDRIVER)))
+    window = launched(tmp_path / "profile")
     try:
         endpoint = service.endpoint
         login = f"bolt://{endpoint.username}@{urlsplit(endpoint.uri).netloc}"
