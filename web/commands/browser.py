@@ -6,7 +6,7 @@ import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -86,7 +86,7 @@ def _text(
         return text.replace(SAMPLE, literal(ns)) if namespace else text
     if (question := _questions(statements).get(statement.removeprefix("analytics."))) is None:
         raise NotFound(f"no statement {statement!r}; `palimpsest browser --statement LIST` lists them", "statement")
-    return filled(question, {"ns": ns} | _defaults())
+    return filled(question, {**question.defaults, "ns": ns})
 
 
 def _list(statements: dict[str, Statement], as_json: bool) -> None:
@@ -102,18 +102,8 @@ def _list(statements: dict[str, Statement], as_json: bool) -> None:
 
 
 def _questions(statements: dict[str, Statement]) -> dict[str, Statement]:
-    """Those of analytics that need nothing else to be asked."""
-    asked = {name.removeprefix("analytics."): one for name, one in statements.items() if name.startswith("analytics.")}
-    return {name: one for name, one in asked.items() if not one.params.keys() - {"ns", *_defaults()}}
-
-
-def _defaults() -> dict[str, Any]:
-    """The values that a question has if nobody says otherwise."""
-    from dataclasses import asdict
-
-    from graph.analytics import Asked
-
-    return asdict(Asked())
+    """Those of analytics, which all have values for their parameters."""
+    return {name.removeprefix("analytics."): one for name, one in statements.items() if name.startswith("analytics.")}
 
 
 def _folder() -> Path:
