@@ -261,3 +261,14 @@ def test_the_check_finds_each_index_that_is_dropped(service, store, driver):
         memory = service.dispatcher.runtime.states["memory"]
         memory.warmer.now()
     assert set(schema.states(store).values()) == {"ONLINE"}
+
+
+def test_recall_s_names_are_there_before_the_first_note(service):
+    """A new name makes Neo4j plan the statement anew, and the first recall after the first note would wait for it."""
+    made = service.store.statements["schema.031_names"].text
+    code = re.sub(r"//[^\n]*|'[^']*'|\$ask\.\w+", "", service.store.statements["recall.candidates"].text)
+    labels = set(re.findall(r"\w:([A-Z][a-z]\w+)", code))
+    relations = set(re.findall(r"[:|]\s*([A-Z_]{4,})\b", code))
+    properties = set(re.findall(r"\b\w+\.([a-z_]+)\b(?!\()", code)) - {"similarity", "index", "fulltext"}
+    assert {"Current", "SUPERSEDES", "superseded_ts"} <= labels | relations | properties
+    assert {name for name in labels | relations | properties if f"'{name}'" not in made} == set()
