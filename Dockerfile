@@ -11,7 +11,7 @@ COPY graph graph
 COPY recall recall
 COPY web web
 COPY seeds seeds
-RUN "$VIRTUAL_ENV/bin/uv" pip install --no-cache --constraint requirements.lock '.[multilingual]' \
+RUN "$VIRTUAL_ENV/bin/uv" pip install --no-cache --constraint requirements.lock '.[multilingual,otel]' \
   && PALIMPSEST_CACHE=/opt/palimpsest-cache "$VIRTUAL_ENV/bin/palimpsest" fetch
 
 FROM python:3.12-slim

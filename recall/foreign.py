@@ -7,7 +7,6 @@ it was there, so an import that is run again stores nothing twice, and what has 
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,19 +17,12 @@ from typing import Any
 import orjson
 
 from graph.drafting import keep
-from graph.errors import KeyInUse, NotAllowed, ValidationFailed
-from graph.kg import link_nodes
-from graph.kg_schemas import BATCH, CONTENT_BYTES, Create, Edge, Links, Node, defaults
-from graph.ontology import ENTITY_KINDS, RELATIONS
+from graph.errors import KeyInUse, ValidationFailed
+from graph.kg_schemas import BATCH, Create
 from graph.packs import Call, Dispatcher, checked_namespace
 from recall.importing import Imported, Report
 from recall.jsonl import FORMAT, moment
-
-KINDS = dict.fromkeys(ENTITY_KINDS, "") | {
-    "organization": "org", "organisation": "org", "company": "org", "team": "org", "user": "person", "human": "person",
-    "file": "document", "book": "document", "tool": "service", "system": "service", "repository": "project",
-}  # fmt: skip
-Item = tuple[str, Node]  # a label and what is stored under it
+from recall.reference import Item, entity_item, fact_item, linked, named_item, observation_item, relation_item, spoken
 
 
 def detect(file: Path) -> str:
@@ -65,7 +57,7 @@ def run(dispatcher: Dispatcher, file: Path, form: str, ns: str, report: Report) 
     for start in range(0, len(items), BATCH):
         counts += _stored(call, items[start : start + BATCH])
         report(min(start + BATCH, len(items)), len(items))
-    edges = sum(_linked(call, *relation) for relation in relations)
+    edges = sum(linked(call, *relation) for relation in relations)
     return Imported(
         nodes=counts["nodes"],
         edges=edges,
@@ -96,28 +88,10 @@ def _kept(call: Call, items: Sequence[Item]) -> Counter[str]:
     return Counter(nodes=len(results) - there, present=there)
 
 
-def _linked(call: Call, source: str, relation: str, target: str) -> int:
-    """Draws an edge between two entities, if it is one of ours and may join them."""
-    found = [_entity_id(call, name) for name in (source, target)]
-    if None in found or relation not in RELATIONS or relation == "supersedes":
-        return 0
-    try:
-        edge = Edge(source=str(found[0]), target=str(found[1]), relation=relation)
-        return int(link_nodes(call, Links(edges=[edge], many=False)).created)
-    except NotAllowed:
-        return 0
-
-
-def _entity_id(call: Call, name: str) -> str | None:
-    key = call.indexer.entity(name)["name_key"]
-    ids = (call.space.value("note.named", name_key=key, kind=kind) for kind in ENTITY_KINDS)
-    return next((id for id in ids if id), None)
-
-
 def mcp_memory(file: Path) -> tuple[Iterator[Item], Sequence[tuple[str, str, str]]]:
     """memory.jsonl of the reference MCP memory server, or what its read_graph answers.
 
-    An entity is an entity, each observation a note that names it; a relation is a note, and an edge where it is one of ours.
+    `recall.reference` says how they are kept here.
     """
     entities, relations = [], []
     for one in _lines(file):
@@ -133,14 +107,11 @@ def mcp_memory(file: Path) -> tuple[Iterator[Item], Sequence[tuple[str, str, str
     def items() -> Iterator[Item]:
         for entity in entities:
             name = _text(entity, "name")
-            yield _entity(name, str(entity.get("entityType", "")))
-            for observation in entity.get("observations", ()):
-                yield _fact(
-                    f"{_spoken(name)}: {observation}", "mcp-memory", f"{name}\n{observation}", entities=[_spoken(name)]
-                )
-        yield from _relations(told, "mcp-memory")
+            yield entity_item(name, str(entity.get("entityType", "")))
+            yield from (observation_item(name, text) for text in entity.get("observations", ()))
+        yield from (relation_item(*one) for one in told if one[0] and one[2])
 
-    return items(), [(_spoken(a), relation.lower(), _spoken(b)) for a, relation, b in told]
+    return items(), told
 
 
 def mem0(file: Path) -> tuple[Iterator[Item], Sequence[tuple[str, str, str]]]:
@@ -156,7 +127,7 @@ def mem0(file: Path) -> tuple[Iterator[Item], Sequence[tuple[str, str, str]]]:
         for one in _objects(whole):
             kept = {name: one[name] for name in ("metadata", "user_id", "agent_id", "app_id", "run_id") if one.get(name)}
             tags = [str(tag) for tag in one.get("categories") or ()]
-            yield _fact(
+            yield fact_item(
                 _text(one, "memory"),
                 "mem0",
                 str(one.get("id") or one["memory"]),
@@ -182,12 +153,12 @@ def graphiti(file: Path) -> tuple[Iterator[Item], Sequence[tuple[str, str, str]]
     def items() -> Iterator[Item]:
         for node in nodes.values():
             labels = [label for label in node.get("labels") or () if label != "Entity"]
-            yield _entity(_text(node, "name"), labels[0] if labels else "")
+            yield named_item(_text(node, "name"), labels[0] if labels else "")
         for edge in edges:
             ends = [nodes.get(edge.get(f"{end}_node_uuid"), {}).get("name") for end in ("source", "target")]
             ended = _moment(edge.get("invalid_at")) or _moment(edge.get("expired_at"))
             kept = {name: edge[name] for name in ("name", "group_id", "attributes") if edge.get(name)}
-            yield _fact(
+            yield fact_item(
                 _text(edge, "fact"),
                 "graphiti",
                 str(edge.get("uuid") or edge["fact"]),
@@ -210,29 +181,8 @@ FORMS: Mapping[str, Callable[[Path], tuple[Iterator[Item], Sequence[tuple[str, s
 def _relations(told: Iterable[tuple[str, str, str]], program: str) -> Iterator[Item]:
     for source, relation, target in told:
         if source and target:
-            text = f"{_spoken(source)} {_spoken(relation).lower()} {_spoken(target)}."
-            yield _fact(text, program, f"{source}\n{relation}\n{target}", entities=[_spoken(source), _spoken(target)])
-
-
-def _fact(content: str, program: str, identity: str, **more: Any) -> Item:
-    """A note with the key that its origin gives it."""
-    if not content.strip() or len(content.encode()) > CONTENT_BYTES or "\0" in content:
-        raise ValidationFailed.of("file", f"a fact must be a text of at most {CONTENT_BYTES:,} bytes: {content[:80]!r}")
-    salience, decay = defaults("semantic")
-    key = f"{program}:{hashlib.sha256(identity.encode()).hexdigest()[:32]}"
-    given = {"kind": "observation", "memory_type": "semantic", "source": program, "key": key}
-    return "Note", Node(content=content, salience=salience, decay_factor=decay, **given | more)
-
-
-def _entity(name: str, kind: str) -> Item:
-    wanted = kind.strip().lower()
-    known = (KINDS.get(wanted) or wanted) if wanted in KINDS else "concept"
-    return "Entity", Node(content=_spoken(name), kind=known, salience=0.5, decay_factor=0.0)
-
-
-def _spoken(name: str) -> str:
-    """A name or a relation as people write it: these programs often join words by `_`."""
-    return " ".join(name.replace("_", " ").split())
+            text = f"{spoken(source)} {spoken(relation).lower()} {spoken(target)}."
+            yield fact_item(text, program, f"{source}\n{relation}\n{target}", entities=[spoken(source), spoken(target)])
 
 
 def _text(one: Mapping[str, Any], name: str) -> str:

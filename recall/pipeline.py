@@ -16,6 +16,7 @@ from graph.fields import shown_time
 from graph.ontology import RECALLABLE, UNTYPED
 from graph.packs import Answer, Call
 from graph.records import UNKNOWN_TS, moment_of
+from graph.tracing import span
 from recall.background import Background
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
@@ -66,7 +67,8 @@ class Clock:
     def stage(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
-            yield
+            with span(f"recall {name}"):
+                yield
         finally:
             self.took_ms[name] = round((time.perf_counter() - started) * 1000, 3)
 

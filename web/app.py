@@ -16,7 +16,7 @@ from flask_smorest import Api
 from uuid_utils import uuid7
 
 from graph.settings import Settings
-from web import analytics, docs, errors, page, routes
+from web import analytics, docs, errors, metrics, page, routes
 from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
 from web.sessions import Sessions
@@ -66,6 +66,7 @@ def create_app(service: Service, settings: Settings) -> Flask:
     analytics.register(api, service)
     docs.register(app)
     errors.register(app)
+    metrics.register(app, service, settings)
     sessions = Sessions(service.keys, service.endpoint.password)
     page.register(app, service, settings, sessions)
     app.before_request(_begin)
@@ -92,6 +93,7 @@ def _finish(response: Response) -> Response:
     fields = {
         "request_id": g.request_id,
         "method": request.method,
+        **({"verb": g.verb} if "verb" in g else {}),
         "path": request.path,
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),

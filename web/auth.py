@@ -86,6 +86,7 @@ class Gate:
 
     def __init__(self, keys: KeyRing, settings: Settings, sessions: Sessions):
         self._keys, self._settings, self._rates = keys, settings, Rates(settings.rate_per_minute)
+        self._open = OPEN | {"metrics"} if settings.metrics == "open" else OPEN
         self._sessions = sessions
 
     def admit(self) -> None:
@@ -95,7 +96,7 @@ class Gate:
         Raises Unauthenticated, Forbidden, RateLimited, StoreError.
         """
         g.key = None
-        is_open = request.endpoint in OPEN
+        is_open = request.endpoint in self._open
         if not needed(self._keys, self._settings, ask=not is_open):
             if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
                 raise Forbidden("the Host header must be localhost or a loopback address")
@@ -104,16 +105,17 @@ class Gate:
             self._rates.take(g.key.id)
 
     def _verified(self) -> ApiKey:
-        text, cookie = given(), request.cookies.get(SESSION)
+        text = given(request.headers.get("Authorization"), request.headers.get("X-API-Key"))
+        cookie = request.cookies.get(SESSION)
         if text is None and cookie and request.blueprint == PAGE:
             return self._sessions.key(cookie)
         return self._keys.verified(text)
 
 
-def given() -> str | None:
-    """The key's text, from whichever header has it. Raises Unauthenticated where they have two."""
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    texts = (bearer.strip() if scheme.lower() == "bearer" else "", request.headers.get("X-API-Key", "").strip())
+def given(authorization: str | None, api_key: str | None) -> str | None:
+    """The key's text, from whichever of the headers has it. Raises Unauthenticated where they have two."""
+    scheme, _, bearer = (authorization or "").partition(" ")
+    texts = (bearer.strip() if scheme.lower() == "bearer" else "", (api_key or "").strip())
     found = {text for text in texts if text}
     if len(found) > 1:
         raise Unauthenticated("Authorization and X-API-Key bring two different keys")

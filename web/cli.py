@@ -20,6 +20,7 @@ from web.commands import (
     fetch,
     forget,
     key,
+    mcp,
     moving,
     notes,
     reindex,
@@ -91,6 +92,7 @@ for command in (
     backup.restore,
     key.key,
     browser.browser,
+    mcp.mcp,
 ):
     main.add_command(command)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ def demo(port: int | None, home: str | None, no_serve: bool, as_json: bool) -> N
     from web.signals import interruptible
 
     settings = Settings.from_environment(port=port, home=home)
-    configure_logging(logging.WARNING)
+    configure_logging("warning")
     with interruptible() as hand_over, bind(settings) as sock, opened(settings) as service:
         summary = _load(service)
         if no_serve:

@@ -30,7 +30,7 @@ def serve(host: str | None, port: int | None, home: str | None, as_json: bool) -
     from web.signals import interruptible
 
     settings = Settings.from_environment(host=host, port=port, home=home)
-    configure_logging()
+    configure_logging(settings.log)
     with interruptible() as hand_over, bind(settings) as sock:
         log.info("opening the graph; the port opens when it is ready", extra={"fields": {"home": str(settings.home)}})
         with opened(settings) as service:
