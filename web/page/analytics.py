@@ -19,6 +19,7 @@ from web.page.forms import Form
 from web.page.visit import Visit
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+IDS: Final = ("id", "oldest_id", "refutes_id")  # columns that name a memory
 MOST_CELL: Final = 200  # characters of a cell
 NAMES: Final[Mapping[str, str]] = {
     "days": "Days back",
@@ -51,6 +52,7 @@ def one(name: str) -> Response:
         "question.html",
         form.status,
         form=form,
+        ids=IDS,
         found=found,
         rows=rows,
         numbers={at for row in rows for at, cell in enumerate(row) if cell["number"]},

@@ -130,6 +130,14 @@ def test_a_chart_is_drawn_where_a_statement_asks_for_one(reader, notes):
     assert "<table>" in page
 
 
+def test_ids_of_memories_lead_to_them(reader, call):
+    old = call.note("Older.")
+    new = call.note("Newer.", supersedes=[old])
+    page = reader.get("/analytics/supersession_chains")
+    assert f'href="/memories/{new}?' in page
+    assert f'href="/memories/{old}?' in page
+
+
 def test_a_question_offers_what_may_be_chosen(reader):
     page = reader.get("/analytics/churn", per="week")
     assert re.findall(r"<option(?: selected)?>(\w+)</option>", page[page.index('name="per"') :]) == ["day", "week", "month"]
