@@ -9,16 +9,17 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from graph.analytics import Asked, AskedRequest, ask, listed
-from graph.errors import NotFound, RequestError
+from graph.analytics import Asked, AskedRequest, ask, listed, named, request_of
+from graph.errors import RequestError
 from graph.fields import Choice
 from graph.packs import validated
 from web.page import words
-from web.page.charts import chart_of, drawn
+from web.page.charts import drawn
 from web.page.forms import Form
 from web.page.visit import Visit
 
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+IDS: Final = ("id", "oldest_id", "refutes_id")  # columns that name a memory
 MOST_CELL: Final = 200  # characters of a cell
 NAMES: Final[Mapping[str, str]] = {
     "days": "Days back",
@@ -38,41 +39,32 @@ def every() -> Response:
 def one(name: str) -> Response:
     """The answer to one question."""
     visit, form = Visit.now(), Form(typed=request.args.to_dict())
-    question = next((one for one in listed(visit.service.store) if one["name"] == name), None)
-    if question is None:
-        raise NotFound(f"no question {name!r}", "name")
-    statement = visit.service.store.statements.get(f"analytics.{name}")
-    parameters = _parameters(question, statement.params if statement else {})
+    store = visit.service.store
+    statement = named(store.statements, name)
+    parameters = next(one["parameters"] for one in listed(store) if one["name"] == name)
     try:
-        asked = validated(AskedRequest(), _given(form, parameters))
+        asked = validated(request_of(store.statements, name), _given(form, parameters))
     except RequestError as error:
         form, asked = form.refused(error), Asked()
     found = ask(visit.space, name, asked)
     rows = [[_cell(row[column]) for column in found["columns"]] for row in found["rows"]]
-    chart = chart_of(statement.text) if statement else None
     return visit.page(
         "question.html",
         form.status,
         form=form,
+        ids=IDS,
         found=found,
         rows=rows,
         numbers={at for row in rows for at, cell in enumerate(row) if cell["number"]},
-        chart=drawn(chart, found["rows"]) if chart else None,
-        browser=visit.browser.link(f"analytics.{name}", **asdict(asked)),
+        chart=drawn(statement.chart, found["rows"]) if statement.chart else None,
+        browser=visit.browser.link(statement.name, **asdict(asked)),
         parameters=[_field(parameter, getattr(asked, parameter)) for parameter in parameters],
     )
 
 
-def _parameters(question: Mapping[str, Any], params: Mapping[str, str]) -> list[str]:
-    """What a caller may give: as the question lists them, else what its statement takes."""
-    known = asdict(Asked())
-    return [name for name in question.get("parameters", params) if name in known]
-
-
-def _given(form: Form, parameters: list[str]) -> dict[str, Any]:
-    """What was typed, a number where one is meant."""
-    known = asdict(Asked())
-    typed = {name: form.whole(name) if isinstance(known[name], int) else form.text(name) for name in parameters}
+def _given(form: Form, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What was typed, a number where one is meant. parameters: with their defaults."""
+    typed = {name: form.whole(name) if isinstance(default, int) else form.text(name) for name, default in parameters.items()}
     return {name: value for name, value in typed.items() if value is not None}
 
 

@@ -1,13 +1,12 @@
-"""Charts of analytics, as geometry for SVG. A statement asks for one in its header: `// chart: line x=day y=rate`."""
+"""Charts of analytics, as geometry for SVG. A statement asks for one in its header."""
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
+from graph.statements import Chart
 from web.page.words import shortened
 
 WIDTH, HEIGHT = 720, 260
@@ -15,22 +14,6 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 12, 12, 44
 MOST_POINTS = 400
 LABELS = 8
 LABEL = 14
-_ASKED = re.compile(r"^//\s*chart:\s*(line|bar)\s+x=(\w+)\s+y=(\w+)\s*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """x, y: columns; y is a number."""
-
-    kind: Literal["line", "bar"]
-    x: str
-    y: str
-
-
-def chart_of(text: str) -> Chart | None:
-    """What the header of a statement's text asks for."""
-    match = _ASKED.search(text)
-    return Chart(kind="line" if match[1] == "line" else "bar", x=match[2], y=match[3]) if match else None
 
 
 def drawn(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -48,15 +31,7 @@ def drawn(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | N
 
     zero = level(0.0)
     marks = [
-        {
-            "x": round(LEFT + step * n + step * 0.15, 1),
-            "middle": round(LEFT + step * (n + 0.5), 1),
-            "y": min(level(y), zero),
-            "width": round(step * 0.7, 1),
-            "height": round(abs(zero - level(y)), 1),
-            "at": level(y),
-            "words": f"{shortened(str(x), 80)}: {number(y)}",
-        }
+        _mark(n, x, level(y), zero, step) | {"words": f"{shortened(str(x), 80)}: {number(y)}"}
         for n, (x, y) in enumerate(points)
     ]
     every = math.ceil(len(points) / LABELS)
@@ -69,10 +44,22 @@ def drawn(chart: Chart, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | N
         "marks": marks,
         "line": " ".join(f"{mark['middle']},{mark['at']}" for mark in marks),
         "ticks": [(level(value), number(value)) for value in ticks(low, top)],
-        "labels": [
-            (mark["middle"], shortened(str(x), LABEL)) for mark, (x, _) in list(zip(marks, points, strict=True))[::every]
-        ],
+        "labels": [(mark["middle"], mark["label"]) for mark in marks[::every]],
         "dots": len(points) <= 60,
+    }
+
+
+def _mark(n: int, x: Any, at: float, zero: float, step: float) -> dict[str, Any]:
+    """The n-th value as a column, and as a point in its middle."""
+    left = LEFT + step * n
+    return {
+        "x": round(left + step * 0.15, 1),
+        "middle": round(left + step * 0.5, 1),
+        "y": min(at, zero),
+        "width": round(step * 0.7, 1),
+        "height": round(abs(zero - at), 1),
+        "at": at,
+        "label": shortened(str(x), LABEL),
     }
 
 

@@ -15,6 +15,9 @@ from chromium import launched, needs_chromium, sized
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support import expected_conditions as wait_for
+from selenium.webdriver.support.ui import WebDriverWait
 
 import web.page
 from graph import keys
@@ -106,6 +109,14 @@ def nameless(chromium: webdriver.Chrome) -> list[str]:
     ]
 
 
+def entered(chromium: webdriver.Chrome, element: WebElement, *typed: str) -> None:
+    """Types into an element, then Enter, and waits for the page that this leads to."""
+    before = chromium.find_element(By.TAG_NAME, "html")
+    element.send_keys(*typed, Keys.ENTER)
+    WebDriverWait(chromium, 20).until(wait_for.staleness_of(before))
+    WebDriverWait(chromium, 20).until(lambda _: chromium.execute_script("return document.readyState") == "complete")
+
+
 def test_every_page_keeps_its_policy_names_its_controls_and_runs_nothing_stored(window, pages):
     for page in pages:
         window.get(page)
@@ -133,7 +144,7 @@ def test_no_page_is_wider_than_a_small_screen(window, pages):
 def test_everything_is_done_with_the_keyboard_alone(window, url, ns, call):
     call.note("The tide table of Larkspur Harbour hangs on the wall.")
     window.get(f"{url}/?ns={ns}")
-    window.switch_to.active_element.send_keys("the tide table of Larkspur Harbour wall", Keys.ENTER)
+    entered(window, window.switch_to.active_element, "the tide table of Larkspur Harbour wall")
     assert "hangs on the wall" in window.find_element(By.CSS_SELECTOR, ".hit .content").text
     press = webdriver.ActionChains(window)
     press.send_keys(Keys.TAB).perform()
@@ -141,12 +152,11 @@ def test_everything_is_done_with_the_keyboard_alone(window, url, ns, call):
     assert skip.text == "Skip to the content"
     assert skip.value_of_css_property("outline-style") == "solid"
     assert skip.location["y"] >= 0, "it is seen once it is reached"
-    useful = window.find_element(By.CSS_SELECTOR, ".feedback button[value=useful]")
-    useful.send_keys(Keys.ENTER)
+    entered(window, window.find_element(By.CSS_SELECTOR, ".feedback button[value=useful]"))
     assert window.find_element(By.CSS_SELECTOR, "[role=status]").text == "Noted as useful."
-    window.find_element(By.CSS_SELECTOR, ".hit .content a").send_keys(Keys.ENTER)
+    entered(window, window.find_element(By.CSS_SELECTOR, ".hit .content a"))
     window.find_element(By.ID, "content").send_keys("It hangs on the door.", Keys.TAB, Keys.TAB)
-    window.find_element(By.CSS_SELECTOR, "form.card button.main").send_keys(Keys.ENTER)
+    entered(window, window.find_element(By.CSS_SELECTOR, "form.card button.main"))
     layers = [layer.text for layer in window.find_elements(By.CSS_SELECTOR, ".layers li")]
     assert [("wall" in layer, "door" in layer) for layer in layers] == [(True, False), (False, True)]
     assert call.found("the tide table of Larkspur Harbour wall") == [window.current_url.split("/")[-1].split("?")[0]]
@@ -155,7 +165,7 @@ def test_everything_is_done_with_the_keyboard_alone(window, url, ns, call):
 def test_a_fault_is_told_at_its_field(window, url, ns):
     window.get(f"{url}/remember?ns={ns}")
     window.find_element(By.ID, "content").send_keys("Something.")
-    window.find_element(By.ID, "salience").send_keys("7", Keys.ENTER)
+    entered(window, window.find_element(By.ID, "salience"), "7")
     salience = window.find_element(By.ID, "salience")
     assert salience.get_attribute("aria-invalid") == "true"
     about = window.find_element(By.ID, salience.get_attribute("aria-describedby"))
@@ -169,12 +179,12 @@ def test_a_key_opens_the_page_and_the_logout_closes_it(window, serving, service,
         _, text = keys.create(service.store, name="Ada", role="read", namespaces=[ns])
         url = serving(auth="on")
         window.get(f"{url}/traces")
-        window.switch_to.active_element.send_keys(text, Keys.ENTER)
+        entered(window, window.switch_to.active_element, text)
         assert window.current_url == f"{url}/traces"
         assert not window.find_elements(By.PARTIAL_LINK_TEXT, "Remember")
         assert window.execute_script("return document.cookie") == ""
         assert nameless(window) == []
-        window.find_element(By.CSS_SELECTOR, ".who button").click()
+        entered(window, window.find_element(By.CSS_SELECTOR, ".who button"))
         window.get(f"{url}/traces")
         assert urlsplit(window.current_url).path == "/login"
     finally:

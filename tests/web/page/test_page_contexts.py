@@ -7,7 +7,8 @@ import re
 import pytest
 from conftest import words
 
-from web.page.charts import Chart, chart_of, drawn, nice
+from graph.statements import Chart
+from web.page.charts import drawn, nice
 
 TASK = "When does the crane of the north quay need its yearly inspection?"
 
@@ -96,13 +97,6 @@ def test_a_question_takes_its_numbers_from_the_form(reader):
     assert "Not here" in words(reader.get("/analytics/nothing", 404))
 
 
-def test_a_header_asks_for_a_chart():
-    assert chart_of("// P.\n// chart: line x=day y=rate\n// params: -") == Chart(kind="line", x="day", y="rate")
-    assert chart_of("// chart: bar x=title y=times") == Chart(kind="bar", x="title", y="times")
-    assert chart_of("// chart: pie x=a y=b") is None
-    assert chart_of("RETURN 1") is None
-
-
 def test_a_chart_stays_inside_its_frame():
     rows = [{"day": f"2026-01-{n:02}", "rate": n / 40} for n in range(1, 29)]
     found = drawn(Chart(kind="line", x="day", y="rate"), rows)
@@ -128,17 +122,23 @@ def test_an_axis_ends_at_a_round_number(value, top):
     assert nice(value) == pytest.approx(top)
 
 
-def test_a_chart_is_drawn_where_a_statement_asks_for_one(reader, notes, service):
-    from dataclasses import replace
-
+def test_a_chart_is_drawn_where_a_statement_asks_for_one(reader, notes):
     reader.send("/context", task=TASK, window="800")
-    statements = service.store.statements
-    before = statements["analytics.irrelevant_rate"]
-    statements["analytics.irrelevant_rate"] = replace(before, text=f"// chart: line x=day y=rate\n{before.text}")
-    try:
-        page = reader.get("/analytics/irrelevant_rate")
-    finally:
-        statements["analytics.irrelevant_rate"] = before
+    page = reader.get("/analytics/irrelevant_rate")
     assert '<polyline class="curve"' in page
     assert 'aria-label="rate by day; the table below has the numbers"' in page
     assert "<table>" in page
+
+
+def test_ids_of_memories_lead_to_them(reader, call):
+    old = call.note("Older.")
+    new = call.note("Newer.", supersedes=[old])
+    page = reader.get("/analytics/supersession_chains")
+    assert f'href="/memories/{new}?' in page
+    assert f'href="/memories/{old}?' in page
+
+
+def test_a_question_offers_what_may_be_chosen(reader):
+    page = reader.get("/analytics/churn", per="week")
+    assert re.findall(r"<option(?: selected)?>(\w+)</option>", page[page.index('name="per"') :]) == ["day", "week", "month"]
+    assert "<option selected>week</option>" in page

@@ -126,7 +126,7 @@ def test_contexts_and_analytics(chromium, url, sample):
     taken(chromium, "page-trace.png", 1200, 1000)
     chromium.get(f"{url}/context?ns={NS}&task={quote(TASK)}")
     taken(chromium, "page-context.png", 1200, 1000)
-    chromium.get(f"{url}/analytics/dropped_for_budget?ns={NS}")
+    chromium.get(f"{url}/analytics/composition?ns={NS}")
     taken(chromium, "page-analytics.png", 1200, 800)
 
 
