@@ -42,8 +42,9 @@ def test_k_and_options_reach_the_recall(memory):
         memory.remember(f"Deploys of the release branch, part {n}.", tags=["other"])
     retriever = PalimpsestRetriever(memory=memory, k=2)
     assert len(retriever.invoke("deploys of the release branch")) == 2
-    tagged = PalimpsestRetriever(memory=memory, options={"tags": ["ops"]}).invoke(ASKED)
-    assert [one.page_content for one in tagged] == ["No, Tuesdays now."]
+    memory.remember("The release branch is cut on Mondays.", tags=["cut"])
+    tagged = PalimpsestRetriever(memory=memory, options={"tags": ["cut"]}).invoke("when is the release branch cut")
+    assert [one.page_content for one in tagged] == ["The release branch is cut on Mondays."]
     assert len(retriever.batch(["deploys of the release branch"] * 2)) == 2
 
 
@@ -81,7 +82,7 @@ def test_graphrag_gets_what_is_current(memory):
     assert result.items[0].metadata["path"]
     assert result.metadata["abstained"] is False
     assert result.metadata["__retriever"] == "PalimpsestRetriever"
-    rag = GraphRAG(GraphRetriever(memory, tags=["ops"]), Shown(model_name="shown"))
+    rag = GraphRAG(GraphRetriever(memory, token_budget=500), Shown(model_name="shown"))
     answer = rag.search(ASKED, retriever_config={"top_k": 1}, return_context=True)
     assert "No, Tuesdays now." in answer.answer
     nothing = rag.search("what is the capital of Mongolia", response_fallback="Not known.", return_context=True)
