@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+
+from graph.settings import Settings
+from web.serve import Server, bind
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -30,21 +33,27 @@ PRINTS = {
 
 
 @pytest.fixture(scope="module")
-def printed(service):
-    """What each example printed, all run at once beside the service, and beside one that serves for the client."""
+def url(service):
+    """The service over HTTP, for the client."""
+    settings = Settings(port=0, auth="off")
+    with bind(settings) as sock:
+        server = Server(service, settings, sock)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        yield server.url
+        server.stop()
+        thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def printed(service, url):
+    """What each example printed, all run at once beside the service."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NEO4J_", "PALIMPSEST_"))}
     home = {"PALIMPSEST_HOME": str(service.settings.home), "PALIMPSEST_CACHE": str(service.settings.cache)}
-    models = {"PALIMPSEST_EMBEDDER": "hashing", "PALIMPSEST_MULTILINGUAL": "off"}
+    models = {"PALIMPSEST_EMBEDDER": "hashing", "PALIMPSEST_MULTILINGUAL": "off", "PALIMPSEST_URL": url}
     environment = kept | home | models | {"PYTHONPATH": str(ROOT), "LANGSMITH_TRACING": "false"}
-    command = [sys.executable, "-c", "from web.cli import main; main()", "serve", "--port", "0", "--json"]
-    with started(command, environment) as server:
-        others = {path.stem: started([sys.executable, str(path)], environment) for path in EXAMPLES if path.stem != "client"}
-        url = json.loads("".join(server.stdout.readline() for _ in range(4)))["url"]
-        others["client"] = started([sys.executable, str(ROOT / "examples/client.py")], environment | {"PALIMPSEST_URL": url})
-        found = {name: (process.communicate(timeout=200), process.returncode) for name, process in others.items()}
-        server.terminate()
-        server.communicate(timeout=30)
-    return found
+    running = {path.stem: started([sys.executable, str(path)], environment) for path in EXAMPLES}
+    return {name: (process.communicate(timeout=200), process.returncode) for name, process in running.items()}
 
 
 def started(command, environment):

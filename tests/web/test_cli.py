@@ -15,7 +15,7 @@ from web.serve import Server
 
 COMMANDS = (
     *("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context"),
-    *("export", "import", "forget", "backup", "restore"),
+    *("export", "import", "forget", "backup", "restore", "mcp"),
 )
 
 
