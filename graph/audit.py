@@ -43,7 +43,10 @@ class Done:
 
 
 class AuditLog:
-    """Writes records in a thread of its own, which starts with the first. Safe for any number of threads."""
+    """Writes records in a thread of its own, which starts with the first. Safe for any number of threads.
+
+    lost: records that could not be kept since the start.
+    """
 
     def __init__(self, store: Store, days: int):
         self._store, self._days = store, days
@@ -52,6 +55,7 @@ class AuditLog:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._looked_through: dict[str, float] = {}
+        self.lost = 0
 
     def keep(self, ns: str, done: Done) -> None:
         """Has a record written soon."""
@@ -62,7 +66,13 @@ class AuditLog:
         try:
             self._queue.put_nowait((ns, done))
         except queue.Full:
+            self.lost += 1
             log.error("too many records wait to be written; lost: %s", done)
+
+    @property
+    def waiting(self) -> int:
+        """Records that wait to be written."""
+        return self._queue.qsize()
 
     def flush(self) -> None:
         """Returns when everything is written, or given up, that waits now."""
@@ -105,6 +115,7 @@ class AuditLog:
                 if self._closing.is_set() or attempt + 1 == TRIES:
                     break
                 self._closing.wait(AGAIN_S)
+        self.lost += len(some)
         return log.error("%d records of who did what in %s are lost", len(some), space.ns)
 
     def _expire(self, space: Space) -> None:

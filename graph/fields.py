@@ -177,7 +177,7 @@ class Several(fields.List[Any]):
     """A list of at most `most` items; with `or_one`, a single item stands for a list of one."""
 
     def __init__(self, inner: fields.Field[Any], *, most: int, or_one: bool = False, least: int = 0, **kwargs: Any):
-        super().__init__(inner, **kwargs)
+        super().__init__(inner, **described(kwargs))
         self.most, self.or_one, self.least = most, or_one, least
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> list[Any]:
@@ -191,8 +191,9 @@ class Several(fields.List[Any]):
 
 
 def described(kwargs: dict[str, Any], **schema: Any) -> dict[str, Any]:
-    """`kwargs` of a field with `schema` (JSON schema keywords) for the OpenAPI document."""
-    return kwargs | {"metadata": schema | kwargs.get("metadata", {})}
+    """`kwargs` of a field with `schema` (JSON schema keywords) for the OpenAPI document; `about` says what it is for."""
+    about = {"description": kwargs.pop("about")} if "about" in kwargs else {}
+    return kwargs | {"metadata": schema | about | kwargs.get("metadata", {})}
 
 
 def Id(**kwargs: Any) -> Text:  # noqa: N802

@@ -134,6 +134,13 @@ class KeyRing:
             raise Unauthenticated("the key is not known, or it is revoked")
         return key
 
+    def holding(self, id: str) -> ApiKey:
+        """The key of that id, if it still holds: for a session that a key has opened. Raises Unauthenticated, StoreError."""
+        key = self._current().get(id)
+        if key is None or key.revoked_at is not None:
+            raise Unauthenticated("the key of this session is not known, or it is revoked")
+        return key
+
     def _current(self, fresh_s: float | None = None) -> Mapping[str, ApiKey]:
         """The keys by id, not older than `fresh_s`: a new key is looked for sooner than a known one is looked after."""
         with self._lock:

@@ -56,19 +56,23 @@ class Create:
 class NoteFields(Request):
     """The fields of a note that every writing verb shares."""
 
-    content = Text(most=CONTENT_BYTES, least=1)
-    salience = Number(low=0, high=1)
-    decay_factor = Number(low=0)
-    tags = Several(Text(most=256, least=1), most=64)
-    key = Text(most=NAME_BYTES, least=1, allow_none=True)
-    source = Text(most=NAME_BYTES, allow_none=True)
-    created_at = Moment()
-    expires_at = Moment(allow_none=True)
-    properties = Properties(allow_none=True)
-    supersedes = Several(Id(), most=16)
-    source_id = Id(allow_none=True)
-    follows = Id(allow_none=True)
-    entities = Several(Text(most=NAME_BYTES, least=1), most=64)
+    content = Text(most=CONTENT_BYTES, least=1, about="the text")
+    salience = Number(low=0, high=1, about="how much it matters, by itself")
+    decay_factor = Number(low=0, about="how fast that fades: exp(-decay_factor x days)")
+    tags = Several(Text(most=256, least=1), most=64, about="labels to filter by")
+    key = Text(
+        most=NAME_BYTES, least=1, allow_none=True, about="your name for it: the same key in this namespace is the same note"
+    )
+    source = Text(most=NAME_BYTES, allow_none=True, about="where it comes from")
+    created_at = Moment(about="when it came to be known; now")
+    expires_at = Moment(allow_none=True, about="from then on it is not recalled")
+    properties = Properties(allow_none=True, about="any JSON of yours, kept as it is")
+    supersedes = Several(Id(), most=16, about="ids of notes that this one replaces")
+    source_id = Id(allow_none=True, about="id of the node that it was derived from")
+    follows = Id(allow_none=True, about="id of the note before it")
+    entities = Several(
+        Text(most=NAME_BYTES, least=1), most=64, about="names that it mentions, besides those found in the text"
+    )
 
     def node(self, data: dict[str, Any]) -> Node:
         """The value with its type's defaults; an explicit value, zero too, always wins."""
@@ -82,11 +86,11 @@ class NoteFields(Request):
 
 
 class NodeFields(NoteFields):
-    kind = Text(most=64, least=1)
-    label = Choice(LABELS)
-    memory_type = Choice(MEMORY_TYPES, allow_none=True)
-    triggers = Several(Text(most=256, least=1), most=64)
-    importance = Number(low=0, high=1)
+    kind = Text(most=64, least=1, about="memory, knowledge, neuron, abstraction, person, document, ...; any name")
+    label = Choice(LABELS, about="for a kind that nobody registered")
+    memory_type = Choice(MEMORY_TYPES, allow_none=True, about="what kind of memory it is; none is eligible everywhere")
+    triggers = Several(Text(most=256, least=1), most=64, about="of a neuron: words that bring it up")
+    importance = Number(low=0, high=1, about="of a neuron or an abstraction")
 
 
 class NodeItem(NodeFields):
@@ -114,7 +118,7 @@ def one_or_items(schema: NoteFields, data: dict[str, Any]) -> Create:
 
 
 class CreateRequest(NodeFields):
-    items = Several(fields.Nested(NodeItem), most=BATCH, least=1)
+    items = Several(fields.Nested(NodeItem), most=BATCH, least=1, about="a batch, all or nothing; goes alone")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Create:
@@ -128,7 +132,7 @@ class ById:
 
 class ByIdRequest(Request):
     makes = ById
-    id = Id(required=True)
+    id = Id(required=True, about="the node's id")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,18 +142,18 @@ class Update:
 
 
 class UpdateRequest(Request):
-    id = Id(required=True)
-    content = Text(most=CONTENT_BYTES, least=1)
-    memory_type = Choice(MEMORY_TYPES, allow_none=True)
-    salience = Number(low=0, high=1)
-    decay_factor = Number(low=0)
-    tags = Several(Text(most=256, least=1), most=64)
-    key = Text(most=NAME_BYTES, least=1, allow_none=True)
-    source = Text(most=NAME_BYTES, allow_none=True)
-    expires_at = Moment(allow_none=True)
-    properties = Properties(allow_none=True)
-    triggers = Several(Text(most=256, least=1), most=64)
-    importance = Number(low=0, high=1)
+    id = Id(required=True, about="the node's id")
+    content = Text(most=CONTENT_BYTES, least=1, about="the new text; its vector, words and links are made anew")
+    memory_type = Choice(MEMORY_TYPES, allow_none=True, about="null: none")
+    salience = Number(low=0, high=1, about="how much it matters, by itself")
+    decay_factor = Number(low=0, about="how fast that fades: exp(-decay_factor x days)")
+    tags = Several(Text(most=256, least=1), most=64, about="all of them, anew")
+    key = Text(most=NAME_BYTES, least=1, allow_none=True, about="null takes it away")
+    source = Text(most=NAME_BYTES, allow_none=True, about="where it comes from")
+    expires_at = Moment(allow_none=True, about="null: never")
+    properties = Properties(allow_none=True, about="all of them, anew")
+    triggers = Several(Text(most=256, least=1), most=64, about="of a neuron, all of them, anew")
+    importance = Number(low=0, high=1, about="of a neuron or an abstraction")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Update:
@@ -168,10 +172,10 @@ class List:
 
 class ListRequest(Request):
     makes = List
-    kind = Text(most=64, least=1)
-    label = Choice(LABELS)
-    cursor = Text(most=128, allow_none=True)
-    limit = Whole(low=1, high=1000)
+    kind = Text(most=64, least=1, about="only these")
+    label = Choice(LABELS, about="only these")
+    cursor = Text(most=128, allow_none=True, about="`next_cursor` of the page before")
+    limit = Whole(low=1, high=1000, about="most of a page")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,22 +194,22 @@ class Links:
 
 
 class EdgeFields(Request):
-    source = Id()
-    target = Id()
-    relation = Choice(RELATIONS)
-    weight = Number(low=0, high=1_000_000)
-    properties = Properties(allow_none=True)
+    source = Id(about="id of the node that it goes from")
+    target = Id(about="id of the node that it goes to")
+    relation = Choice(RELATIONS, about="its type")
+    weight = Number(low=0, high=1_000_000, about="yours to use")
+    properties = Properties(allow_none=True, about="any JSON of yours")
 
 
 class EdgeItem(EdgeFields):
     makes = Edge
-    source = Id(required=True)
-    target = Id(required=True)
-    relation = Choice(RELATIONS, required=True)
+    source = Id(required=True, about="id of the node that it goes from")
+    target = Id(required=True, about="id of the node that it goes to")
+    relation = Choice(RELATIONS, required=True, about="its type")
 
 
 class LinkRequest(EdgeFields):
-    items = Several(fields.Nested(EdgeItem), most=BATCH, least=1)
+    items = Several(fields.Nested(EdgeItem), most=BATCH, least=1, about="a batch, all or nothing; goes alone")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Links:
@@ -219,9 +223,9 @@ class LinkRequest(EdgeFields):
 
 class UnlinkRequest(Request):
     makes = Edge
-    source = Id(required=True)
-    target = Id(required=True)
-    relation = Choice(RELATIONS, required=True)
+    source = Id(required=True, about="id of the node that it goes from")
+    target = Id(required=True, about="id of the node that it goes to")
+    relation = Choice(RELATIONS, required=True, about="its type")
 
 
 Direction = Literal["out", "in", "both"]
@@ -237,10 +241,10 @@ class Neighbors:
 
 class NeighborsRequest(Request):
     makes: Any = Neighbors
-    id = Id(required=True)
-    relations = Several(Choice(RELATIONS), most=len(RELATIONS))
-    direction = Choice(("out", "in", "both"))
-    limit = Whole(low=1, high=1000)
+    id = Id(required=True, about="the node's id")
+    relations = Several(Choice(RELATIONS), most=len(RELATIONS), about="only by these; all")
+    direction = Choice(("out", "in", "both"), about="out: from the node; in: to it")
+    limit = Whole(low=1, high=1000, about="most nodes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +258,7 @@ class Traverse:
 
 class TraverseRequest(NeighborsRequest):
     makes: Any = Traverse
-    max_hops = Whole(low=1, high=3)
+    max_hops = Whole(low=1, high=3, about="how far")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +270,6 @@ class Search:
 
 class SearchRequest(Request):
     makes = Search
-    query = Text(most=65_536, required=True)
-    kinds = Several(Text(most=64, least=1), most=32)
-    limit = Whole(low=1, high=200)
+    query = Text(most=65_536, required=True, about="words of names and texts")
+    kinds = Several(Text(most=64, least=1), most=32, about="only these")
+    limit = Whole(low=1, high=200, about="most nodes")

@@ -22,6 +22,7 @@ from graph.errors import NotFound, PackError, StoreTimeout, ValidationFailed
 from graph.ontology import LABEL_OF_KIND
 from graph.records import Reading
 from graph.store import Space, Store
+from graph.tracing import span
 
 GROUP = "palimpsest.packs"
 NAMESPACE = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -197,11 +198,18 @@ def ordered(packs: Iterable[Pack]) -> list[Pack]:
         raise PackError(f"packs require each other in a circle: {' -> '.join(error.args[1])}") from error
 
 
+Heard = Callable[[Verb, Answer | None, Exception | None, float], None]
+
+
 class Dispatcher:
-    """Every verb of the opened packs, by name."""
+    """Every verb of the opened packs, by name.
+
+    listeners: each hears of every call: the verb, its answer or its error, and the seconds that it took.
+    """
 
     def __init__(self, runtime: Runtime, packs: Iterable[Pack]):
         self.runtime = runtime
+        self.listeners: list[Heard] = []
         self.packs = ordered(packs)
         self._verbs = {verb.name: (verb, pack) for pack in self.packs for verb in pack.verbs}
         registered = {kind: "Note" for pack in self.packs for kind in pack.kinds}
@@ -248,11 +256,31 @@ class Dispatcher:
         ns: 1 to 128 of `[A-Za-z0-9._:-]`.  deadline_s: seconds from now.  Raises RequestError, StoreError.
         """
         verb = self.find(name)
-        pack = self._verbs[name][1]
+        started, answer, fault = time.perf_counter(), None, None
+        try:
+            with span(f"verb {name}", {"palimpsest.verb": name}):
+                answer = self._answer(verb, body, ns, actor, request_id, deadline_s)
+        except Exception as error:
+            fault = error
+            raise
+        finally:
+            for hear in self.listeners:
+                hear(verb, answer, fault, time.perf_counter() - started)
+        return answer
+
+    def _answer(
+        self,
+        verb: Verb,
+        body: Mapping[str, Any],
+        ns: str,
+        actor: str | None,
+        request_id: str | None,
+        deadline_s: float | None,
+    ) -> Answer:
         call = Call(
             space=self.runtime.store.within(checked_namespace(ns)),
             runtime=self.runtime,
-            state=self.runtime.states[pack.name],
+            state=self.runtime.states[self._verbs[verb.name][1].name],
             actor=actor,
             request_id=request_id,
             deadline=None if deadline_s is None else time.monotonic() + deadline_s,

@@ -136,6 +136,22 @@ class Settings:
         default=90,
         metadata=_of("PALIMPSEST_AUDIT_DAYS", read=_whole(1, 36500), about="Days that records of who did what are kept."),
     )
+    log: str = field(
+        default="info",
+        metadata=_of(
+            "PALIMPSEST_LOG",
+            read=_one_of("debug", "info", "warning", "error"),
+            about="The least that a log line must be; at info each request has one.",
+        ),
+    )
+    metrics: str = field(
+        default="key",
+        metadata=_of(
+            "PALIMPSEST_METRICS",
+            read=_one_of("open", "key", "off"),
+            about="Who reads /metrics: key (an admin key, where keys are needed), open (anybody), off (nobody).",
+        ),
+    )
     embedder: str = field(
         default="e5-small-v2",
         metadata=_of("PALIMPSEST_EMBEDDER", about="Name of the embedding model."),

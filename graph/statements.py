@@ -15,6 +15,15 @@ What Cypher takes no parameter for, the name of an index, is a variant of the fi
     // variants: b, multilingual of current_embedding, hit.vector
 
 gives two more statements, NAME_b and NAME_multilingual, in which `_b` or `_multilingual` stands behind those words.
+
+A statement that people paste into Neo4j Browser gives its parameters values there, below the comments, and may say how its
+rows are best looked at:
+
+    // chart: line x=day y=rate
+    :param ns => 'default';
+    :param days => 30;
+
+Browser runs such lines before the statement. They are no Cypher: the server never sees them, and `defaults` holds them.
 """
 
 from __future__ import annotations
@@ -23,21 +32,36 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from graph.errors import StatementError
 
 FOLDER = Path(__file__).resolve().parent.parent / "cypher"
 LANGUAGE = "CYPHER 25\n"  # a server may still default to Cypher 5, which knows neither SEARCH nor dynamic labels
 TYPES = re.compile(r"(list<)*(string|integer|float|boolean|map|vector|bytes|node|datetime|any)>*$")
+_CHART = re.compile(r"//\s*chart:\s*(?P<text>.*)")
+_DRAWN = re.compile(r"(line|bar)\s+x=(\w+)\s+y=(\w+)\s*")
+_PARAM = re.compile(r":param\b(?P<text>.*)")
+_DEFAULT = re.compile(r"\s+(\w+)\s+=>\s+(?:'([^'\\]*)'|(-?\d+)|(-?\d+\.\d+)|(true|false));\s*")
 _SECTION = re.compile(r"(params|returns|needs|variants):\s*(.*)")
 _USED = re.compile(r"\$([A-Za-z_]\w*)")
 _NOT_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
+class Chart:
+    """How rows are best looked at. x, y: columns; y is a number."""
+
+    kind: Literal["line", "bar"]
+    x: str
+    y: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """One statement: `params` and `returns` map names to types, in the header's order; `needs` names indexes.
 
+    defaults: values of its parameters in Neo4j Browser.  chart: None where a table says it all.
     variants: by name, the same statement on other indexes.  variant_of: the file's statement, for one of these.
     """
 
@@ -47,6 +71,8 @@ class Statement:
     params: Mapping[str, str]
     returns: Mapping[str, str]
     needs: tuple[str, ...]
+    defaults: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    chart: Chart | None = None
     variants: Mapping[str, Statement] = field(default_factory=dict)
     variant_of: str | None = None
 
@@ -76,7 +102,7 @@ def parse(path: Path, name: str) -> Statement:
     sections = _sections(path, header)
     if not header or header[0].startswith(("// params", "// returns", "// needs", "// variants")):
         raise StatementError(f"{path}:1: the first line must say the purpose")
-    params = _typed(path, sections["params"])
+    params, returns = _typed(path, sections["params"]), _typed(path, sections["returns"])
     used = set(_USED.findall(_NOT_CODE.sub(" ", text)))
     if used != set(params):
         line = next((n for n, t in enumerate(lines, 1) if any(f"${u}" in t for u in used - set(params))), 1)
@@ -84,9 +110,11 @@ def parse(path: Path, name: str) -> Statement:
     statement = Statement(
         name=name,
         purpose=header[0].removeprefix("//").strip(),
-        text=LANGUAGE + text,
+        text=LANGUAGE + "".join(line for line in text.splitlines(keepends=True) if not _PARAM.match(line)),
         params=params,
-        returns=_typed(path, sections["returns"]),
+        returns=returns,
+        defaults=_defaults(path, lines, params),
+        chart=_chart(path, header, returns),
         needs=tuple(_listed(sections["needs"][1])),
     )
     return replace(statement, variants={each.name: each for each in _variants(path, statement, sections["variants"])})
@@ -110,6 +138,33 @@ def _variants(path: Path, statement: Statement, section: tuple[int, str]) -> Ite
             needs=tuple(f"{name}_{suffix}" if name in varied else name for name in statement.needs),
             variant_of=statement.name,
         )
+
+
+def _defaults(path: Path, lines: list[str], params: Mapping[str, str]) -> dict[str, str | int | float | bool]:
+    """Values by parameter, in the order of the lines."""
+    found: dict[str, str | int | float | bool] = {}
+    for number, line in enumerate(lines, 1):
+        if not (given := _PARAM.match(line)):
+            continue
+        match = _DEFAULT.fullmatch(given["text"])
+        if not match or match[1] not in params:
+            raise StatementError(f"{path}:{number}: must say `:param NAME => VALUE;` of a parameter")
+        name, text, whole, number_, truth = match.groups()
+        found[name] = text if text is not None else int(whole) if whole else float(number_) if number_ else truth == "true"
+    if found and (missing := [name for name in params if name not in found]):
+        raise StatementError(f"{path}:1: gives no value to {', '.join(missing)}; Neo4j Browser would miss it")
+    return found
+
+
+def _chart(path: Path, header: list[str], returns: Mapping[str, str]) -> Chart | None:
+    for number, line in enumerate(header, 1):
+        if not (asked := _CHART.fullmatch(line)):
+            continue
+        match = _DRAWN.fullmatch(asked["text"])
+        if not match or {match[2], match[3]} - returns.keys():
+            raise StatementError(f"{path}:{number}: must say `chart: line|bar x=COLUMN y=COLUMN` of columns that it returns")
+        return Chart(kind="line" if match[1] == "line" else "bar", x=match[2], y=match[3])
+    return None
 
 
 def _listed(text: str) -> list[str]:

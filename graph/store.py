@@ -34,12 +34,14 @@ from graph.errors import (
     StoreUnavailable,
 )
 from graph.statements import Statement, load
+from graph.tracing import Started, span
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 Row = dict[str, Any]
 WRITE_S = 60.0  # the longest that a write transaction may take
 AUTO_S = 120.0  # how long a schema command waits for others to leave its label
+SILENT_S = 15.0  # after which `up` asks
 RETRY_S = 5.0  # how long a read or a write is tried again after a passing error
 
 
@@ -69,6 +71,7 @@ class Connection(Protocol):
 class Store:
     """Statements by name on one database. Safe for any number of threads.
 
+    working: how many statements and transactions run now; each holds a connection.
     revive: called in the background, once at a time, when the database is found to be away (the managed server is
     started again by it).
     """
@@ -77,6 +80,8 @@ class Store:
         self.statements = load()
         self.database = connection.database
         self._revive, self._reviving = revive, threading.Lock()
+        self._heard, self._heard_at = False, float("-inf")
+        self._counting, self.working = threading.Lock(), 0
         self._driver = neo4j.GraphDatabase.driver(
             connection.uri,
             auth=(connection.username, connection.password),
@@ -129,13 +134,22 @@ class Store:
         until = time.monotonic() + AUTO_S
         while True:
             try:
-                with self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
+                with span("neo4j schema"), self._translated(), self._session(neo4j.WRITE_ACCESS) as session:
                     return session.run(text, params).data()
             except StoreConflict as error:
                 if not isinstance(error.__cause__, TransientError) or time.monotonic() > until:
                     raise
                 log.info("%s waits for others: %s", name, error)
                 time.sleep(0.1)
+
+    def up(self) -> bool:
+        """Whether the database answered when it was last asked; if that is too long ago, whether it does now."""
+        if time.monotonic() - self._heard_at > SILENT_S:
+            self._hear(self.ready(1.0))
+        return self._heard
+
+    def _hear(self, answers: bool) -> None:
+        self._heard, self._heard_at = answers, time.monotonic()
 
     def ready(self, timeout_s: float = 2.0) -> bool:
         """Whether a query answers."""
@@ -166,7 +180,7 @@ class Store:
         until = time.monotonic() + min(RETRY_S, timeout_s or RETRY_S)
         while True:
             try:
-                with self._translated(), self._session(neo4j.READ_ACCESS) as session:
+                with _told(statement), self._translated(), self._session(neo4j.READ_ACCESS) as session:
                     result = session.run(query, dict(params))
                     keys = result.keys()
                     return [dict(zip(keys, record.values(), strict=True)) for record in result]
@@ -218,10 +232,11 @@ class Transaction:
         self._store, self._tx = store, tx
 
     def rows(self, name: str, /, **params: Any) -> list[Row]:
-        text = self._store.statement(name, params).text
-        result = self._tx.run(text, dict(params))
-        keys = result.keys()
-        return [dict(zip(keys, record.values(), strict=True)) for record in result]
+        statement = self._store.statement(name, params)
+        with _told(statement):
+            result = self._tx.run(statement.text, dict(params))
+            keys = result.keys()
+            return [dict(zip(keys, record.values(), strict=True)) for record in result]
 
     def within(self, ns: str) -> SpaceTransaction:
         return SpaceTransaction(self, ns)
@@ -244,6 +259,11 @@ class SpaceTransaction:
         return next(iter(row.values())) if row else None
 
 
+def _told(statement: Statement) -> Started:
+    """The span of a statement, which is known by its name."""
+    return span(f"neo4j {statement.name}", {"db.system.name": "neo4j", "db.query.summary": statement.name})
+
+
 class _Translated:
     """Turns the driver's two trees of errors (`Neo4jError`, `DriverError`) into ours."""
 
@@ -251,14 +271,20 @@ class _Translated:
         self._store = store
 
     def __enter__(self) -> None:
-        return None
+        with self._store._counting:
+            self._store.working += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        with self._store._counting:
+            self._store.working -= 1
+        if error is None:
+            self._store._hear(True)
         if error is None or isinstance(error, PalimpsestError):
             return
         if isinstance(error, Neo4jError | DriverError | OSError):
             ours = translate(error)
             if isinstance(ours, StoreUnavailable):
+                self._store._hear(False)
                 self._store.away()
             raise ours from error
 

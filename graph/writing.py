@@ -12,6 +12,7 @@ import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +51,7 @@ class Request:
 
     ns: str
     drafts: Sequence[Draft]
+    context: Context = field(default_factory=copy_context)  # of the caller, for spans
     result: Future[list[Stored]] = field(default_factory=Future)
 
     def settle(self, outcome: Outcome) -> None:
@@ -83,6 +85,11 @@ class Writer:
         except TimeoutError:
             raise StoreTimeout(f"not stored after {timeout_s:g} s; it may still be: ask before sending it again") from None
 
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a transaction."""
+        return self._queue.qsize()
+
     def close(self) -> None:
         """Finishes what is waiting."""
         self._queue.put(None)
@@ -102,7 +109,7 @@ class Writer:
                     break
                 batch.append(following)
                 size += len(following.drafts)
-            self._store_all(batch)
+            first.context.run(self._store_all, batch)
             if stop:
                 return
 

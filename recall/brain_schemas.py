@@ -25,10 +25,10 @@ class NewProfile:
 
 class ProfileCreateRequest(Request):
     makes = NewProfile
-    id = Id()
-    description = Text(most=4_096)
+    id = Id(about="a name for it; one is made if it is left out")
+    description = Text(most=4_096, about="for people")
     consumer_kind = Text(most=128, least=1, metadata={"description": "who it is for: agent, selector, ...; * for all"})
-    lifecycle = Choice((ACTIVE, INACTIVE))
+    lifecycle = Choice((ACTIVE, INACTIVE), about="only an active one serves")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class ById:
 
 class ByIdRequest(Request):
     makes = ById
-    id = Id(required=True)
+    id = Id(required=True, about="the profile's id")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +50,9 @@ class Page:
 
 class ProfilesRequest(Request):
     makes = Page
-    lifecycle = Several(Choice(LIFECYCLES), most=len(LIFECYCLES), least=1, or_one=True)
-    cursor = Id()
-    limit = Whole(low=1, high=200)
+    lifecycle = Several(Choice(LIFECYCLES), most=len(LIFECYCLES), least=1, or_one=True, about="only these")
+    cursor = Id(about="`next_cursor` of the page before")
+    limit = Whole(low=1, high=200, about="most of a page")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +68,14 @@ class Binding:
 
 class UnbindRequest(Request):
     makes = Binding
-    profile = Id(required=True)
-    actor = Text(most=NAME_BYTES, least=1)
+    profile = Id(required=True, about="the profile's id")
+    actor = Text(most=NAME_BYTES, least=1, about="whom it serves; * for all")
     namespace = Text(most=128, least=1, metadata={"description": "this one, or *"})
-    consumer = Text(most=128, least=1)
+    consumer = Text(most=128, least=1, about="for what it serves; * for all")
 
 
 class BindRequest(UnbindRequest):
-    priority = Whole(low=-PRIORITY, high=PRIORITY)
+    priority = Whole(low=-PRIORITY, high=PRIORITY, about="decides between bindings that fit equally; the higher wins")
 
 
 class PosteriorAnswer(Response):

@@ -81,7 +81,7 @@ def candidate_count(limit: int) -> int:
 
 def close_look(limit: int) -> int:
     """How many of each leg are read closely: beyond that rank a hit has no way into the first `limit`."""
-    return min(max(limit * 6, 60), 500)
+    return min(max(limit * 4, 40), 500)
 
 
 def old_candidate_count(limit: int, most: int) -> int:

@@ -15,6 +15,7 @@ from recall.growth import GrowRequest, grow
 from recall.selector import MemorySelector
 from recall.tasks import ACTIVE, SeenTasks, TaskRepository
 from recall.trace import Shelf, TraceLog
+from recall.traces import TracePage, TracesRequest, traces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +153,14 @@ pack = Pack(
             request=schemas.ByTraceRequest(),
             response=schemas.TraceAnswer(),
             handler=trace,
+        ),
+        Verb(
+            name="context.traces",
+            illocution="assertive",
+            visibility="subhandler",
+            request=TracesRequest(),
+            response=TracePage(),
+            handler=traces,
         ),
         Verb(
             name="context.grow",

@@ -26,8 +26,10 @@ class Start:
 
 class StartRequest(Request):
     makes = Start
-    description = Text(most=QUERY_BYTES, least=1, required=True)
-    conversation = Text(most=NAME_BYTES, least=1, allow_none=True)
+    description = Text(most=QUERY_BYTES, least=1, required=True, about="what is to be done")
+    conversation = Text(
+        most=NAME_BYTES, least=1, allow_none=True, about="of which one task can be active; else the task is one of its own"
+    )
 
 
 class Started(Response):
@@ -45,9 +47,9 @@ class AddTurn:
 
 class TurnRequest(Request):
     makes = AddTurn
-    task_id = Id(required=True)
-    role = Choice(ROLES, required=True)
-    text = Text(most=CONTENT_BYTES, least=1, required=True)
+    task_id = Id(required=True, about="an active task")
+    role = Choice(ROLES, required=True, about="who speaks")
+    text = Text(most=CONTENT_BYTES, least=1, required=True, about="what was said")
 
 
 class Added(Response):
@@ -63,7 +65,7 @@ class ByTask:
 
 class ByTaskRequest(Request):
     makes = ByTask
-    task_id = Id(required=True)
+    task_id = Id(required=True, about="the task's id")
 
 
 class Completed(Response):
@@ -82,9 +84,15 @@ class Select:
 
 class SelectRequest(Request):
     makes = Select
-    task_description = Text(most=QUERY_BYTES, required=True)
-    types = Several(Choice(MEMORY_TYPES), most=len(MEMORY_TYPES), or_one=True, allow_none=True)
-    budget = Whole(low=1, high=MOST_BUDGET)
+    task_description = Text(most=QUERY_BYTES, required=True, about="what memory is wanted for")
+    types = Several(
+        Choice(MEMORY_TYPES),
+        most=len(MEMORY_TYPES),
+        or_one=True,
+        allow_none=True,
+        about="only memories of these types, and those without one",
+    )
+    budget = Whole(low=1, high=MOST_BUDGET, about="most tokens")
 
 
 class Memory(Response):
@@ -119,8 +127,10 @@ class Build:
 
 class BuildRequest(Request):
     makes = Build
-    task_id = Id(required=True)
-    window = Whole(low=1, high=MOST_WINDOW)
+    task_id = Id(required=True, about="the task that the context is for")
+    window = Whole(
+        low=1, high=MOST_WINDOW, about="tokens that the model's input may have; memory gets an eighth, at most 1,200"
+    )
 
 
 class TracedBlock(Response):
@@ -177,7 +187,7 @@ class ByTrace:
 
 class ByTraceRequest(Request):
     makes = ByTrace
-    id = Id(required=True)
+    id = Id(required=True, about="the trace's id, as a build gave it")
 
 
 class TraceAnswer(TraceFacts):

@@ -134,52 +134,43 @@ def _ranked(values: Floats) -> float:
     return float(np.partition(values, -CROWD)[-CROWD]) if len(values) >= CROWD else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """The terms of all rows as one text, so that a term is looked for once."""
-
-    text: str
-    starts: NDArray[np.intp]
-    lengths: Floats
-
-    @classmethod
-    def of(cls, terms: Sequence[str]) -> _Index:
-        sizes = [len(row) + 3 for row in terms]
-        lengths = np.array([row.count(" ") + 1 for row in terms], dtype=np.float64)
-        return cls(" " + " \n ".join(terms) + " ", np.cumsum([0, *sizes[:-1]]), lengths)
-
-    def counts(self, term: str) -> Floats:
-        """How often each row has `term`, (n,)."""
-        found, needle = [], f" {term} "
-        at = self.text.find(needle)
+def _counts(rows: Sequence[str], terms: Sequence[str]) -> Floats:
+    """How often each row has each term, (len(terms), len(rows)). All rows are one text, so that a term is sought once."""
+    sizes = np.fromiter((len(row) + 3 for row in rows), np.intp, len(rows))
+    text = " " + " \n ".join(rows) + " "
+    found: list[int] = []
+    times = []
+    for term in terms:
+        before, needle, size = len(found), f" {term}", len(term) + 1
+        at = text.find(needle)
         while at >= 0:
-            found.append(at)
-            at = self.text.find(needle, at + len(needle) - 1)
-        if not found:
-            return np.zeros(len(self.starts))
-        rows = np.searchsorted(self.starts, found, side="right") - 1
-        return np.bincount(rows, minlength=len(self.starts)).astype(np.float64)
+            if text[at + size] == " ":  # cheaper than a needle that ends in a space, as spaces are everywhere
+                found.append(at)
+            at = text.find(needle, at + size)
+        times.append(len(found) - before)
+    at_row = np.searchsorted(np.cumsum(sizes) - sizes, np.array(found, dtype=np.intp), side="right") - 1
+    cell = np.repeat(np.arange(len(terms)) * len(rows), times) + at_row
+    return np.bincount(cell, minlength=len(terms) * len(rows)).reshape(len(terms), len(rows)).astype(np.float64)
 
 
 class _Matcher:
     """How well each row has a word, and how much a word is worth."""
 
-    def __init__(self, terms: Sequence[str], background: Background):
-        self.index, self.background = _Index.of(terms), background
-        self.total = max(background.notes, len(terms)) + PSEUDO_NOTES
-        usual = background.length if background.notes else (background.length + float(self.index.lengths.mean())) / 2
-        self.slow = K1 * (1 - B + B * self.index.lengths / max(usual, 1.0))
-        self._counts: dict[str, Floats] = {}
-
-    def counts(self, term: str) -> Floats:
-        if term not in self._counts:
-            self._counts[term] = self.index.counts(term)
-        return self._counts[term]
+    def __init__(self, rows: Sequence[str], terms: Sequence[str], background: Background):
+        self.background = background
+        self.total = max(background.notes, len(rows)) + PSEUDO_NOTES
+        lengths = np.array([row.count(" ") + 1 for row in rows], dtype=np.float64)
+        usual = background.length if background.notes else (background.length + float(lengths.mean())) / 2
+        slow = K1 * (1 - B + B * lengths / max(usual, 1.0))
+        self.at = {term: n for n, term in enumerate(terms)}
+        counts = _counts(rows, terms)
+        self.has = (counts > 0).astype(np.float64)
+        self.often = counts * (K1 + 1) / (counts + slow)
+        self.seen = self.has.sum(axis=1).tolist()
 
     def rarity(self, term: str) -> float:
         """Nats that a match of `term` tells: ln(1 + (N - df + .5) / (df + .5)), shipped word shares mixed in."""
-        seen = float(np.count_nonzero(self.counts(term)))
-        own = max(seen, self.background.share(term) * self.background.notes)
+        own = max(self.seen[self.at[term]], self.background.share(term) * self.background.notes)
         df = own + PSEUDO_NOTES * self.background.shares.get(term, 0.0)
         return math.log(1 + (self.total - min(df, self.total) + 0.5) / (df + 0.5))
 
@@ -197,26 +188,25 @@ class _Matcher:
         if word.grams:
             covered = self._covered(word)
             return covered, covered
+        forms = [(term, 1.0) for term in (word.text, *word.others)]
+        forms += [(word.stem, STEM)] if word.stem else []
+        chosen = [self.at[term] for term, _ in forms]
+        values = np.array([value for _, value in forms])[:, None]
+        sides = [(values * self.has[chosen]).max(axis=0), (values * self.often[chosen]).max(axis=0)]
         if word.parts:
             worths = np.array([self.worth(part) for part in word.parts])
             pairs = [self.match(part) for part in word.parts]
             shares = worths / max(worths.sum(), 1e-9) * PARTS
-            has, often = (shares @ np.stack(side) for side in zip(*pairs, strict=True))
-        else:
-            has, often = np.zeros(len(self.slow)), np.zeros(len(self.slow))
-        for term, value in ((word.stem, STEM), *((term, 1.0) for term in (word.text, *word.others))):
-            if term:
-                count = self.counts(term)
-                has = np.maximum(has, value * (count > 0))
-                often = np.maximum(often, value * count * (K1 + 1) / (count + self.slow))
-        return has, often
+            apart = [shares @ np.stack(side) for side in zip(*pairs, strict=True)]
+            sides = [np.maximum(one, other) for one, other in zip(sides, apart, strict=True)]
+        return sides[0], sides[1]
 
     def _covered(self, word: Word) -> Floats:
         """Share of the characters of a run that lie in a bigram which the row has."""
         size = len(word.grams[0])
-        covered = np.zeros((len(word.grams) + size - 1, len(self.slow)), dtype=bool)
+        covered = np.zeros((len(word.grams) + size - 1, self.has.shape[1]), dtype=bool)
         for at, gram in enumerate(word.grams):
-            covered[at : at + size] |= self.counts(gram) > 0
+            covered[at : at + size] |= self.has[self.at[gram]] > 0
         return np.asarray(covered.mean(axis=0))
 
 
@@ -229,7 +219,7 @@ def is_small(word: Word) -> bool:
 
 def _words(pool: Candidates, query: QueryTerms, background: Background, beside: list[NDArray[np.intp]]) -> dict[str, Floats]:
     """Coverage of the query's words, weighted by rarity, by each row and by the rows beside it."""
-    matcher = _Matcher(pool.terms, background)
+    matcher = _Matcher(pool.terms, query.terms, background)
     worth = np.array([matcher.worth(word) for word in query.words]) + 1e-6
     pairs = [matcher.match(word) for word in query.words]
     has, often = np.stack([pair[0] for pair in pairs]), np.stack([pair[1] for pair in pairs])

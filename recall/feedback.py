@@ -43,10 +43,10 @@ class Feedback:
 
 class FeedbackRequest(Request):
     makes = Feedback
-    target_id = Id(required=True)
-    signal = Choice(tuple(SIGNALS), required=True)
-    serve_id = Id(allow_none=True)
-    superseded_by = Id(allow_none=True)
+    target_id = Id(required=True, about="the note that it is about")
+    signal = Choice(tuple(SIGNALS), required=True, about="what became of it")
+    serve_id = Id(allow_none=True, about="of the answer that it came with: its profile learns")
+    superseded_by = Id(allow_none=True, about="with wrong and correction: the note that replaces it")
 
     @validates_schema(skip_on_field_errors=True)
     def _retires(self, data: dict[str, Any], **_: Any) -> None:

@@ -43,6 +43,11 @@ class Filler:
         """Has the multilingual model read what it has not read of these nodes."""
         self._queue.put(partial(self._read, ns, ids))
 
+    @property
+    def waiting(self) -> int:
+        """Writes whose texts wait to be read."""
+        return self._queue.qsize()
+
     def join(self) -> None:
         """Returns when everything is caught up."""
         self._queue.join()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from graph.records import new_id
 from graph.store import vector
+from graph.tracing import span
 from recall.embed import Embedder
 from recall.models import Model, Models
 from recall.text import fold, lucene, name_key, passages, query_terms, terms, unspaced
@@ -51,7 +52,9 @@ class Indexer:
         held: list[dict[str, Any]] = [{"properties": {}, "vectors": [], "unread": False} for _ in texts]
         for model in self.models.all:
             rows = self._at_once(model, texts, held)
-            for row, found in zip(rows, model.documents([texts[row] for row in rows]), strict=True):
+            with span("embed documents", {"palimpsest.model": model.embedder.name, "palimpsest.texts": len(rows)}):
+                vectors = model.documents([texts[row] for row in rows])
+            for row, found in zip(rows, vectors, strict=True):
                 held[row]["properties"] |= model.slot.held(model.embedder.name, packed(found))
                 held[row]["vectors"].append({"name": model.slot.embedding, "value": vector(found)})
         return held

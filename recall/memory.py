@@ -30,7 +30,7 @@ def open_memory(runtime: Runtime) -> Recaller:
     settings = runtime.options["settings"]
     config = configured(settings.recall) if settings.recall else RecallConfig()
     warmer = Warmer(runtime, models, config)
-    warmer.now(most=1)
+    warmer.first()
     warmer.again()  # the rest, while the first callers are served
     calibration = Calibration.load(settings.calibration) if settings.calibration else shipped()
     return Recaller(

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from graph.fields import Choice, Flag, Moment, Number, Request, Response, Several, Text, Whole
+from graph.fields import Choice, Flag, Moment, Number, Request, Response, Several, Text, Whole, described
 from graph.kg_schemas import NAME_BYTES
 from graph.ontology import MEMORY_TYPES
 from recall.config import DECAY_MODELS, FEATURES, FUSIONS, Knobs, ScoringConfig
@@ -20,9 +20,7 @@ class Weights(fields.Field[Mapping[str, float]]):
     """Weights by name of feature: finite, none negative, not all 0; empty leaves the stage off."""
 
     def __init__(self, **kwargs: Any):
-        super().__init__(
-            **kwargs | {"metadata": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}}}
-        )
+        super().__init__(**described(kwargs, type="object", additionalProperties={"type": "number", "minimum": 0}))
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Mapping[str, float]:
         if not isinstance(value, Mapping):
@@ -38,12 +36,12 @@ class Weights(fields.Field[Mapping[str, float]]):
 
 class KnobsRequest(Request):
     makes = Knobs
-    relevance_weight = Number(low=0, high=1_000_000)
-    salience_weight = Number(low=0, high=1_000_000)
-    temporal_weight = Number(low=0, high=1_000_000)
-    temporal_half_life_days = Number(above=0, high=1_000_000)
-    decay_model = Choice(DECAY_MODELS)
-    reranker_weights = Weights()
+    relevance_weight = Number(low=0, high=1_000_000, about="weight of relevance in the score; the three are normalised")
+    salience_weight = Number(low=0, high=1_000_000, about="weight of salience after decay")
+    temporal_weight = Number(low=0, high=1_000_000, about="weight of recency")
+    temporal_half_life_days = Number(above=0, high=1_000_000, about="age at which recency has halved")
+    decay_model = Choice(DECAY_MODELS, about="how recency falls with age")
+    reranker_weights = Weights(about="weights of a second order over the best; empty leaves it off")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Knobs:
@@ -57,24 +55,40 @@ class KnobsRequest(Request):
 
 class RecallRequestSchema(Request):
     makes = RecallRequest
-    query = Text(most=QUERY_BYTES, required=True)
-    limit = Whole(low=1, high=200)
-    memory_type = Several(Choice(MEMORY_TYPES), most=len(MEMORY_TYPES), or_one=True, allow_none=True)
-    kind = Several(Text(most=64, least=1), most=32, or_one=True, allow_none=True)
-    tags = Several(Text(most=256, least=1), most=64)
-    min_score = Number(low=0, high=1, allow_none=True)
-    as_of = Moment(allow_none=True)
-    include_superseded = Flag()
-    fusion = Choice(FUSIONS)
-    config = fields.Nested(KnobsRequest)
-    profile = Text(most=128, least=1, allow_none=True)
-    actor = Text(most=NAME_BYTES, least=1, allow_none=True)
-    consumer = Text(most=128, least=1, allow_none=True)
-    entity_names = Several(Text(most=NAME_BYTES, least=1), most=64, allow_none=True)
-    token_budget = Whole(low=1, high=16_000)
-    full_content = Flag()
-    explain = Flag()
-    deadline_s = Number(above=0, high=120, allow_none=True)
+    query = Text(most=QUERY_BYTES, required=True, about="what is asked, in any words; never query syntax")
+    limit = Whole(low=1, high=200, about="most hits")
+    memory_type = Several(
+        Choice(MEMORY_TYPES),
+        most=len(MEMORY_TYPES),
+        or_one=True,
+        allow_none=True,
+        about="only notes of these types, and those without one",
+    )
+    kind = Several(Text(most=64, least=1), most=32, or_one=True, allow_none=True, about="only nodes of these kinds")
+    tags = Several(Text(most=256, least=1), most=64, about="only notes that bear all of these")
+    min_score = Number(low=0, high=1, allow_none=True, about="floor of relevance, instead of 0.42; 0 switches it off")
+    as_of = Moment(allow_none=True, about="what was current at this time; ages count from it")
+    include_superseded = Flag(about="also what was superseded, marked")
+    fusion = Choice(FUSIONS, about="how the candidates of words and vectors are joined; the two _only leave a leg out")
+    config = fields.Nested(KnobsRequest, metadata={"description": "weights for this call alone, over the profile's"})
+    profile = Text(
+        most=128,
+        least=1,
+        allow_none=True,
+        about="the profile whose weights serve; else the one that is bound, else the default",
+    )
+    actor = Text(most=NAME_BYTES, least=1, allow_none=True, about="who asks, instead of X-Actor")
+    consumer = Text(most=128, least=1, allow_none=True, about="what asks, for bindings")
+    entity_names = Several(
+        Text(most=NAME_BYTES, least=1),
+        most=64,
+        allow_none=True,
+        about="names to walk from, instead of those found in the query; [] for none",
+    )
+    token_budget = Whole(low=1, high=16_000, about="most tokens of content in the answer")
+    full_content = Flag(about="false: a long note comes as the passage that matched")
+    explain = Flag(about="each hit's parts, and what stopped those near the floor")
+    deadline_s = Number(above=0, high=120, allow_none=True, about="seconds after which it is a 504")
 
 
 class Step(Response):

@@ -16,6 +16,7 @@ from graph.fields import shown_time
 from graph.ontology import RECALLABLE, UNTYPED
 from graph.packs import Answer, Call
 from graph.records import UNKNOWN_TS, moment_of
+from graph.tracing import span
 from recall.background import Background
 from recall.backgrounds import Backgrounds
 from recall.calibrate import Calibration
@@ -33,7 +34,7 @@ from recall.serve import diversified, fitted
 from recall.serves import Recorder, record
 from recall.serving import Means, no_means, served_by, stamped
 from recall.text import meaningless, query_terms
-from recall.warm import Warmer
+from recall.warm import COLD_S, Warmer
 
 NEAR_FLOOR = 20  # candidates below the floor that `explain` shows
 SCORED = 4  # times the limit: how many, the most relevant, are scored; what is far behind comes in by nothing else
@@ -66,7 +67,8 @@ class Clock:
     def stage(self, name: str) -> Iterator[None]:
         started = time.perf_counter()
         try:
-            yield
+            with span(f"recall {name}"):
+                yield
         finally:
             self.took_ms[name] = round((time.perf_counter() - started) * 1000, 3)
 
@@ -114,6 +116,7 @@ def recall(call: Call, request: RecallRequest) -> Answer:
 def searched(call: Call, query: Query, request: RecallRequest, state: Recaller) -> Pool:
     """Stage 2. Where a leg went past its limit the statement may not be planned yet, which is then seen to."""
     kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
+    state.warmer.wait(query.slot, call.left_s(COLD_S))
     try:
         pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
     except StoreTimeout:

@@ -15,7 +15,7 @@ REMEMBERED_TYPES = ("episodic", "semantic")
 
 
 class MemoryFields(NoteFields):
-    memory_type = Choice(REMEMBERED_TYPES)
+    memory_type = Choice(REMEMBERED_TYPES, about="episodic fades faster than semantic")
 
     def node(self, data: dict[str, Any]) -> Node:
         return super().node({"memory_type": "episodic"} | data)
@@ -32,7 +32,7 @@ class MemoryItem(MemoryFields):
 class RememberRequest(MemoryFields):
     """One note, or `items`: up to 1,000 notes, all or nothing."""
 
-    items = Several(fields.Nested(MemoryItem), most=BATCH, least=1)
+    items = Several(fields.Nested(MemoryItem), most=BATCH, least=1, about="a batch, all or nothing; goes alone")
 
     @post_load
     def _make(self, data: dict[str, Any], **_: Any) -> Create:

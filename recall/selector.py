@@ -10,6 +10,7 @@ import queue
 import time
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -99,7 +100,7 @@ class MemorySelector:
 
         sources = {name_of(source): source for source in self.sources}
         for name, source in sources.items():
-            _POOL.submit(work, name, source)
+            _POOL.submit(copy_context().run, work, name, source)
         found: dict[str, Sequence[Selected]] = {}
         waiting = set(sources)
         while waiting:

@@ -59,7 +59,10 @@ def record(
 
 
 class Recorder:
-    """Writes records in a thread of its own. Safe for any number of threads."""
+    """Writes records in a thread of its own. Safe for any number of threads.
+
+    lost: records that could not be kept since the start.
+    """
 
     def __init__(self, store: Store):
         self._store = store
@@ -68,6 +71,7 @@ class Recorder:
         self._changed = threading.Condition()
         self._hurry = threading.Event()
         self._looked_through: dict[str, float] = {}
+        self.lost = 0
         self._thread = threading.Thread(target=self._work, name="serves", daemon=True)
         self._thread.start()
 
@@ -79,7 +83,13 @@ class Recorder:
             self._queue.put_nowait((ns, serve))
         except queue.Full:
             self._settle([serve["id"]])
+            self.lost += 1
             log.warning("too many serves wait to be written; %s is not kept", serve["id"])
+
+    @property
+    def waiting(self) -> int:
+        """Records that wait to be written."""
+        return len(self._pending)
 
     def await_own(self, id: str, timeout_s: float) -> None:
         """Returns when a record of this process is written, or is no longer tried; at once for one of another process."""
@@ -144,6 +154,8 @@ class Recorder:
                 log.warning("%d serves of %s could not be written: %s", len(serves), ns, error, exc_info=not known)
                 if attempt + 1 < tries:
                     time.sleep(0.2 * 2**attempt)
+                else:
+                    self.lost += len(serves)
         self._settle([serve["id"] for serve in serves])
 
     def _expire(self, space: Space) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 # characters, and more.
 NAMESPACES = ("warm", "palimpsest.warm")
 COMPILE_S = 60.0
+COLD_S = 20.0  # that a recall waits for its plan after a start, at most
 
 
 def load(embedder: Embedder) -> threading.Thread:
@@ -63,18 +65,27 @@ class Warmer:
     """
 
     def __init__(self, runtime: Runtime, models: Models, config: RecallConfig):
-        slots = [(model.slot, model.embedder.dimensions) for model in models.all]
-        self._asked = [asked for slot, dimensions in slots for asked in plans(slot, dimensions, config)]
+        self._asked = {model.slot: plans(model.slot, model.embedder.dimensions, config) for model in models.all}
+        self._planned = {slot: threading.Event() for slot in self._asked}
         self._store = runtime.store
         self._busy = threading.Lock()
         self._closed = False
 
-    def now(self, most: int | None = None) -> None:
-        """Returns when the statement is planned, or the first `most` of its plans are."""
-        started = time.monotonic()
-        for ns, name, params in self._asked[:most]:
-            self._store.within(ns).one(name, timeout_s=COMPILE_S, **params)
-        log.info("recall is warm after %.1f s", time.monotonic() - started)
+    def first(self) -> None:
+        """Returns when one plan of the first model is there, which is enough to start with."""
+        self._plan(next(iter(self._asked.values()))[:1])
+
+    def now(self) -> None:
+        """Returns when all plans are there."""
+        for asked in self._asked.values():
+            self._plan(asked)
+
+    def wait(self, slot: Slot, seconds: float) -> None:
+        """Returns when recall was planned for a slot since the start, or could not be, or after so many seconds.
+
+        Who does not wait has Neo4j make the same plan at the same time, and goes past the limit of a leg.
+        """
+        self._planned[slot].wait(seconds)
 
     def again(self) -> None:
         """The same in the background, once at a time."""
@@ -87,9 +98,19 @@ class Warmer:
 
     def _work(self) -> None:
         try:
-            self.now()
+            for slot, asked in self._asked.items():
+                self._plan(asked)
+                self._planned[slot].set()
         except PalimpsestError as error:
             if not self._closed:
                 log.warning("recall could not be warmed: %s", error)
         finally:
+            for planned in self._planned.values():
+                planned.set()
             self._busy.release()
+
+    def _plan(self, asked: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+        started = time.monotonic()
+        for ns, name, params in asked:
+            self._store.within(ns).one(name, timeout_s=COMPILE_S, **params)
+        log.info("recall is warm after %.1f s", time.monotonic() - started)

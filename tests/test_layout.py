@@ -99,7 +99,7 @@ def test_a_module_says_what_it_is_for(path):
 
 def test_statements_lie_in_folders_by_subject_and_nothing_else_does():
     assert {path.suffix for path in FOLDER.rglob("*") if path.is_file()} == {".cypher"}
-    subjects = {"schema", "note", "link", "recall", "brain", "task", "trace", "lifecycle", "analytics", "key"}
+    subjects = {"schema", "note", "link", "recall", "brain", "task", "trace", "lifecycle", "analytics", "key", "browser"}
     assert {path.parent.name for path in FOLDER.rglob("*.cypher")} <= subjects
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from flask import Response, request
 from flask_smorest import Api, Blueprint
 
-from graph.analytics import AskedRequest, ask, listed
+from graph.analytics import AskedRequest, ask, listed, request_of
 from graph.errors import ValidationFailed
+from graph.fields import Whole
 from graph.packs import checked_namespace, validated
 from web.routes import PROBLEM, answered, caller
 from web.schemas import json_schema
@@ -26,7 +27,22 @@ _ROWS: dict[str, Any] = {
         "rows": {"type": "array", "items": {"type": "object"}},
     },
 }
-_LIST: dict[str, Any] = {"type": "object", "properties": {"analytics": {"type": "array", "items": {"type": "object"}}}}
+_CHART: dict[str, Any] = {
+    "type": ["object", "null"],
+    "properties": {"kind": {"enum": ["line", "bar"]}, "x": {"type": "string"}, "y": {"type": "string"}},
+}
+_QUESTION: dict[str, Any] = {
+    "type": "object",
+    "required": ["name", "about", "parameters", "columns", "chart"],
+    "properties": {
+        "name": {"type": "string"},
+        "about": {"type": "string"},
+        "parameters": {"type": "object", "description": "by name, with what each is if nobody gives it"},
+        "columns": {"type": "array", "items": {"type": "string"}},
+        "chart": _CHART | {"description": "the columns by which the rows are best drawn"},
+    },
+}
+_LIST: dict[str, Any] = {"type": "object", "properties": {"analytics": {"type": "array", "items": _QUESTION}}}
 
 
 def register(api: Api, service: Service) -> None:
@@ -36,13 +52,16 @@ def register(api: Api, service: Service) -> None:
         return answered({"analytics": listed(service.store)})
 
     def one(name: str) -> Response:
-        asked = validated(AskedRequest(), _given())
+        schema = request_of(service.store.statements, name)
+        asked = validated(schema, _given(schema))
         return answered(ask(service.store.within(checked_namespace(caller()["ns"])), name, asked))
 
     blp = Blueprint("analytics", __name__, description="What the graph says about its own use.")
     numbers = json_schema(AskedRequest())["properties"].items()
     query = [{"in": "query", "name": name, "schema": schema} for name, schema in numbers]
-    documented = blp.doc(summary="Every question by name.", operationId="analytics", responses=_responses(_LIST))
+    documented = blp.doc(
+        summary="Every question by name, with its parameters.", operationId="analytics", responses=_responses(_LIST)
+    )
     blp.add_url_rule("/v1/analytics", "every", documented(every))
     documented = blp.doc(
         summary="The answer to one question.",
@@ -54,13 +73,14 @@ def register(api: Api, service: Service) -> None:
     api.register_blueprint(blp)
 
 
-def _given() -> dict[str, Any]:
-    """The query's numbers. Raises ValidationFailed for one that is given twice."""
+def _given(schema: AskedRequest) -> dict[str, Any]:
+    """The query, numbers as such. Raises ValidationFailed for what is given twice."""
     for name, values in request.args.lists():
         if len(values) > 1:
             raise ValidationFailed.of(name, "is given more than once")
+    whole = {name for name, field in schema.fields.items() if isinstance(field, Whole)}
     return {
-        name: int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value
+        name: int(value) if name in whole and value.isascii() and value.isdigit() and len(value) < 19 else value
         for name, value in request.args.items()
     }
 

@@ -16,9 +16,10 @@ from flask_smorest import Api
 from uuid_utils import uuid7
 
 from graph.settings import Settings
-from web import analytics, docs, errors, routes
+from web import analytics, docs, errors, metrics, page, routes
 from web.auth import Gate, recorded
 from web.schemas import OPENAPI_VERSION
+from web.sessions import Sessions
 
 if TYPE_CHECKING:
     from recall.service import Service
@@ -65,8 +66,11 @@ def create_app(service: Service, settings: Settings) -> Flask:
     analytics.register(api, service)
     docs.register(app)
     errors.register(app)
+    metrics.register(app, service, settings)
+    sessions = Sessions(service.keys, service.endpoint.password)
+    page.register(app, service, settings, sessions)
     app.before_request(_begin)
-    app.before_request(Gate(service.keys, settings).admit)
+    app.before_request(Gate(service.keys, settings, sessions).admit)
     app.after_request(_finish)
     app.after_request(partial(_recorded, service))
     return app
@@ -89,6 +93,7 @@ def _finish(response: Response) -> Response:
     fields = {
         "request_id": g.request_id,
         "method": request.method,
+        **({"verb": g.verb} if "verb" in g else {}),
         "path": request.path,
         "status": response.status_code,
         "ms": round((time.perf_counter() - g.started) * 1000, 1),

@@ -17,13 +17,17 @@ from graph.audit import Done
 from graph.errors import Forbidden, RateLimited, SettingsError, Unauthenticated
 from graph.packs import DEFAULT_NAMESPACE
 from graph.settings import Settings
+from web.sessions import SESSION
 
 if TYPE_CHECKING:
     from graph.audit import AuditLog
     from graph.keys import ApiKey, KeyRing
+    from web.sessions import Sessions
 
 Role = Literal["read", "write", "admin"]
+PAGE = "page"  # the blueprint of the web page, where the cookie of a session stands for a key
 OPEN = frozenset({"service.healthz", "service.readyz", "docs", "docs_start", "docs_file", "api-docs.openapi_json"})
+OPEN |= {f"{PAGE}.login", f"{PAGE}.enter", f"{PAGE}.file", f"{PAGE}.style"}
 MOST_BUCKETS = 10_000
 
 
@@ -80,8 +84,10 @@ class Rates:
 class Gate:
     """Asks every request for its key. What has no data of anybody is open: health, and the description of the verbs."""
 
-    def __init__(self, keys: KeyRing, settings: Settings):
+    def __init__(self, keys: KeyRing, settings: Settings, sessions: Sessions):
         self._keys, self._settings, self._rates = keys, settings, Rates(settings.rate_per_minute)
+        self._open = OPEN | {"metrics"} if settings.metrics == "open" else OPEN
+        self._sessions = sessions
 
     def admit(self) -> None:
         """Puts the key into `g.key`, None where none is needed.
@@ -90,13 +96,20 @@ class Gate:
         Raises Unauthenticated, Forbidden, RateLimited, StoreError.
         """
         g.key = None
-        is_open = request.endpoint in OPEN
+        is_open = request.endpoint in self._open
         if not needed(self._keys, self._settings, ask=not is_open):
             if not is_loopback(urlsplit(f"//{request.host}").hostname or ""):
                 raise Forbidden("the Host header must be localhost or a loopback address")
         elif not is_open:
-            g.key = self._keys.verified(given(request.headers.get("Authorization"), request.headers.get("X-API-Key")))
+            g.key = self._verified()
             self._rates.take(g.key.id)
+
+    def _verified(self) -> ApiKey:
+        text = given(request.headers.get("Authorization"), request.headers.get("X-API-Key"))
+        cookie = request.cookies.get(SESSION)
+        if text is None and cookie and request.blueprint == PAGE:
+            return self._sessions.key(cookie)
+        return self._keys.verified(text)
 
 
 def given(authorization: str | None, api_key: str | None) -> str | None:

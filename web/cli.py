@@ -12,10 +12,12 @@ from web.commands import (
     analytics,
     backup,
     brain,
+    browser,
     calibrate,
     context,
     demo,
     doctor,
+    fetch,
     forget,
     key,
     mcp,
@@ -76,6 +78,7 @@ for command in (
     notes.link,
     notes.history,
     doctor.doctor,
+    fetch.fetch,
     doctor.stop,
     calibrate.calibrate,
     reindex.reindex,
@@ -88,6 +91,7 @@ for command in (
     backup.backup,
     backup.restore,
     key.key,
+    browser.browser,
     mcp.mcp,
 ):
     main.add_command(command)

@@ -53,6 +53,7 @@ def _pack(api: Api, service: Service, pack: str, verbs: list[Verb]) -> Blueprint
 
 def _view(service: Service, verb: Verb) -> Callable[[], Response]:
     def view() -> Response:
+        g.verb = verb.name
         who = caller(verb.role)  # before the body is read: it may be long
         if verb.role != "read":
             g.wrote = (verb.name, who)

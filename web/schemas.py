@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -40,8 +41,12 @@ _CONVERTER = _converter()
 
 
 def json_schema(schema: Schema) -> dict[str, Any]:
-    """`schema` as one JSON Schema without references."""
+    """`schema` as one JSON Schema without references, with the defaults of the value that it makes."""
     found: dict[str, Any] = _CONVERTER.schema2jsonschema(schema)
+    makes = getattr(schema, "makes", None)
+    for one in dataclasses.fields(makes) if dataclasses.is_dataclass(makes) else ():
+        if one.name in found["properties"] and isinstance(one.default, bool | int | float | str):
+            found["properties"][one.name]["default"] = one.default
     return found
 
 

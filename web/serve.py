@@ -11,11 +11,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import orjson
+from flask import g, has_request_context
 from waitress import wasyncore
 from waitress.server import create_server
 
 from graph.errors import PortTaken, SettingsError
 from graph.settings import Settings
+from web import otel
 from web.app import create_app
 from web.auth import is_loopback, startable
 from web.channel import Channel
@@ -36,12 +38,16 @@ class Server:
         self._sockets: dict[int, Any] = {}
         self._stopping = False
         startable(service.keys, settings)
+        self._tracing = otel.start()
+        app = create_app(service, settings)
+        if self._tracing:
+            self._tracing.follow(app)
         try:
             sock.listen(LISTEN_QUEUE)
         except OSError as error:
             raise _taken(settings.host, sock.getsockname()[1], error) from error
         self._waitress = create_server(
-            create_app(service, settings),
+            app,
             map=self._sockets,
             sockets=[sock],
             threads=settings.threads,
@@ -70,6 +76,8 @@ class Server:
             for channel in list(self._waitress.active_channels.values()):
                 channel.end()
             wasyncore.close_all(self._sockets, ignore_all=True)
+            if self._tracing:
+                self._tracing.close()
 
     def stop(self) -> None:
         """Has `run` return soon. May be called from a signal handler or another thread, and any number of times."""
@@ -100,17 +108,17 @@ def bind(settings: Settings) -> socket.socket:
     return sock
 
 
-def configure_logging(level: int = logging.INFO) -> None:
-    """Log lines as one JSON object each, to stderr."""
+def configure_logging(level: str = "info") -> None:
+    """Log lines as one JSON object each, to stderr, from `level` on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # it warns of each request that waits for a thread
     logging.getLogger("neo4j").setLevel(logging.WARNING)
 
 
 class JsonLines(logging.Formatter):
-    """`extra={"fields": {...}}` of a record goes into its object."""
+    """`extra={"fields": {...}}` of a record goes into its object, and the id of the request that it belongs to."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -118,6 +126,7 @@ class JsonLines(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
+            **({"request_id": g.request_id} if has_request_context() and "request_id" in g else {}),
             **getattr(record, "fields", {}),
         }
         if record.exc_info:

@@ -18,11 +18,12 @@ from flask.testing import FlaskClient
 from graph.analytics import ANALYTICS, Asked, ask
 from graph.errors import NotFound
 from graph.settings import Settings
-from graph.statements import FOLDER
+from graph.statements import FOLDER, load
 from tests.conftest import Caller
 from web.app import create_app
 from web.cli import main
 
+SHIPPED = load()
 TASK = "Find out why the greenhouse fan trips its breaker"
 FACT = "The greenhouse fan in bay four trips its breaker whenever humidity passes ninety percent."
 
@@ -127,15 +128,27 @@ def test_an_unknown_question_is_not_found(store, ns):
 
 
 @pytest.mark.parametrize("name", ANALYTICS)
-def test_a_question_can_be_pasted_into_neo4j_browser(name, driver, used):
-    """The file as it stands, with the values that its `:param` lines say."""
-    text = (FOLDER / "analytics" / f"{name}.cypher").read_text("utf-8")
-    given: dict[str, Any] = {}
-    for param, value in re.findall(r"^// :param (\w+) => (.+)$", text, re.MULTILINE):
-        given[param] = driver.execute_query(f"RETURN {value} AS v").records[0]["v"]  # type: ignore[arg-type]
-    assert given["ns"] == "default"
-    records = driver.execute_query("CYPHER 25\n" + text, given | {"ns": used.ns}).records  # type: ignore[arg-type]
-    assert records
+def test_a_file_gives_every_parameter_the_value_that_the_doors_give_it(name):
+    """So what is pasted into Neo4j Browser answers as `palimpsest analytics` does."""
+    statement = SHIPPED[ANALYTICS[name]]
+    assert statement.defaults.keys() == statement.params.keys()
+    assert statement.defaults["ns"] == "default"
+    for param in statement.params.keys() - {"ns"}:
+        assert statement.defaults[param] == getattr(Asked(), param), param
+
+
+@pytest.mark.parametrize("name", ANALYTICS)
+def test_rows_are_bounded(name):
+    """By a limit, by days, or by what is listed in the statement."""
+    assert {"limit", "days", "nodes"} & SHIPPED[ANALYTICS[name]].params.keys() or name == "decay_forecast"
+
+
+def test_a_chart_is_of_columns_and_of_a_number():
+    for name, statement in SHIPPED.items():
+        if statement.chart:
+            assert name in ANALYTICS.values()
+            assert statement.returns[statement.chart.y] in ("integer", "float")
+    assert sum(statement.chart is not None for statement in SHIPPED.values()) >= 8
 
 
 @pytest.fixture
@@ -151,7 +164,22 @@ def test_it_answers_over_http(client, used):
     assert answer.json["rows"][0]["builds"] == 8
     assert len(client.get("/v1/analytics/dropped_for_budget?limit=1", headers=headers).json["rows"]) == 1
     assert client.get("/v1/analytics/abstention_rate").json["rows"] == []
-    assert {entry["name"] for entry in client.get("/v1/analytics").json["analytics"]} == set(ANALYTICS)
+    questions = {entry["name"]: entry for entry in client.get("/v1/analytics").json["analytics"]}
+    assert questions.keys() == ANALYTICS.keys()
+    assert questions["churn"]["parameters"] == {"days": 30, "per": "day"}
+    assert questions["churn"]["columns"] == ["period", "superseded", "held_days"]
+    assert questions["churn"]["chart"] == {"kind": "bar", "x": "period", "y": "superseded"}
+    assert questions["pagerank"]["parameters"] == {"nodes": 10_000, "limit": 20}
+    assert questions["orphans"]["chart"] is None
+
+
+@pytest.mark.parametrize("name", ANALYTICS)
+def test_every_question_answers_over_http_with_all_that_it_takes(client, used, name):
+    (found,) = [each for each in client.get("/v1/analytics").json["analytics"] if each["name"] == name]
+    answer = client.get(f"/v1/analytics/{name}", query_string=found["parameters"], headers={"X-Namespace": used.ns})
+    assert answer.status_code == 200, answer.json
+    assert answer.json["columns"] == found["columns"]
+    assert all(row.keys() == set(found["columns"]) for row in answer.json["rows"])
 
 
 @pytest.mark.parametrize(
@@ -162,6 +190,15 @@ def test_it_answers_over_http(client, used):
         ("/v1/analytics/abstention_rate?days=x", 422, "days"),
         ("/v1/analytics/abstention_rate?days=1&days=2", 422, "days"),
         ("/v1/analytics/abstention_rate?weeks=1", 422, "weeks"),
+        ("/v1/analytics/abstention_rate?limit=1", 422, "limit"),
+        ("/v1/analytics/abstention_rate?ns=other", 422, "ns"),
+        ("/v1/analytics/churn?per=year", 422, "per"),
+        ("/v1/analytics/churn?days=9999999999999999999999", 422, "days"),
+        ("/v1/analytics/fading?percent=0", 422, "percent"),
+        ("/v1/analytics/orphans?limit=1001", 422, "limit"),
+        ("/v1/analytics/orphans?limit=-1", 422, "limit"),
+        ("/v1/analytics/pagerank?nodes=10000000", 422, "nodes"),
+        ("/v1/analytics/weights_over_time?profile=", 422, "profile"),
     ],
 )
 def test_what_is_wrong_with_a_question_is_named(client, address, status, field):
@@ -189,9 +226,17 @@ def command(monkeypatch, store):
 
 
 def test_it_answers_on_the_command_line(command, used):
-    assert all(name in command() for name in ANALYTICS)
+    listed = command()
+    assert all(name in listed for name in ANALYTICS)
+    assert "--days --per" in listed
     head, row = command("abstention_rate", "-n", used.ns).splitlines()
     assert head.split() == ["day", "builds", "abstained", "rate"]
     assert row.split()[1:] == ["8", "2", "0.250"]
     assert json.loads(command("dropped_for_budget", "--limit", "1", "-n", used.ns, "--json"))["rows"]
     assert "Nothing in that time." in command("abstention_rate")
+
+
+def test_an_option_that_a_question_does_not_take_is_refused(store):
+    result = CliRunner().invoke(main, ["analytics", "orphans", "--days", "3"], prog_name="palimpsest")
+    assert result.exit_code != 0
+    assert "days" in str(result.exception) + result.output

@@ -16,7 +16,7 @@ import pytest
 from graph import schema
 from graph.errors import StatementError
 from graph.slots import FIRST, SLOTS
-from graph.statements import FOLDER, Statement, load, parse
+from graph.statements import FOLDER, Chart, Statement, load, parse
 from graph.store import Store, vector
 
 SHIPPED = load()
@@ -80,6 +80,20 @@ def test_a_variant_has_its_suffix_behind_the_words_that_vary(folder):
     assert "RETURN n.embedding_b AS near_embedding, n.embeddings, x.near\n" in other.text
 
 
+def test_values_for_neo4j_browser_are_no_part_of_the_statement(folder):
+    text = (
+        "// Finds.\n// chart: bar x=id y=times\n// params: ns: string, k: integer, least: float, all: boolean\n"
+        "// returns: id: string, times: integer\n"
+        ":param ns => 'default';\n:param k => -3;\n:param least => 0.5;\n:param all => false;\n"
+    )
+    body = "MATCH (n {ns: $ns})\nWHERE n.x > $least OR $all\nRETURN n.id AS id, count(*) AS times LIMIT $k\n"
+    statement = parse(written(folder, text + body), "x")
+    assert statement.defaults == {"ns": "default", "k": -3, "least": 0.5, "all": False}
+    assert statement.chart == Chart(kind="bar", x="id", y="times")
+    assert ":param" not in statement.text
+    assert statement.text.endswith(body)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "fault"),
     [
@@ -96,6 +110,12 @@ def test_a_variant_has_its_suffix_behind_the_words_that_vary(folder):
         ("// Purpose.\n// params: a: map>\n// returns: -\nRETURN $a\n", 2, "is not `name: type`"),
         ("// Purpose.\n// params: -\n// returns: -\n// variants: b of x.y\nRETURN 1\n", 4, "varies 'x.y', which"),
         ("// Purpose.\n// params: -\n// returns: -\n// variants: b\nRETURN 1\n", 4, "must say `variants"),
+        ("// Purpose.\n// params: k: integer\n// returns: -\n:param k = 3;\nRETURN $k\n", 4, "must say `:param NAME"),
+        ("// Purpose.\n// params: k: integer\n// returns: -\n:param k => 3\nRETURN $k\n", 4, "must say `:param NAME"),
+        ("// Purpose.\n// params: k: integer\n// returns: -\n:param l => 3;\nRETURN $k\n", 4, "must say `:param NAME"),
+        ("// P.\n// params: k: any, l: any\n// returns: -\n:param k => 3;\nRETURN $k, $l\n", 1, "gives no value to l"),
+        ("// P.\n// chart: pie x=a y=b\n// params: -\n// returns: a: any, b: any\nRETURN 1\n", 2, "must say `chart"),
+        ("// P.\n// chart: bar x=a y=c\n// params: -\n// returns: a: any, b: any\nRETURN 1\n", 2, "must say `chart"),
         ("// Purpose.\n// params: a: map, a: map\n// returns: -\nRETURN $a\n", 2, "a is declared twice"),
     ],
 )

@@ -47,7 +47,7 @@ def test_the_layers_of_a_label_look_different(sheet, label):
 def test_browser_invents_no_colour_for_a_label_of_ours(sheet):
     """It appends a rule for a label without a colour, and that would lie over the layers."""
     labels = {"Recallable", "Task", "Turn", "Trace", "Profile", "Passage", "Serve", "Namespace", "ApiKey", *LABELS, *LAYERS}
-    labels |= {"Binding", "Signal"}
+    labels |= {"Binding", "Signal", "Audit", "Model"}
     assert [label for label in sorted(labels) if "color" not in sheet.get(f"node.{label}", {})] == []
     assert [label for label in sorted(labels - set(LAYERS)) if "caption" not in sheet[f"node.{label}"]] == []
 
@@ -61,7 +61,8 @@ def test_supersession_is_the_strongest_edge_and_says_its_name(sheet):
 
 
 def test_the_sheet_names_only_relations_that_exist(sheet):
-    known = {relation_type(relation) for relation in RELATIONS} | {"HAS_PASSAGE"}
+    known = {relation_type(relation) for relation in RELATIONS}
+    known |= {"HAS_PASSAGE", "HAS_TURN", "OF_TASK", "ADMITTED", "DROPPED", "BOUND_TO"}
     assert {name.partition(".")[2] for name in sheet if name.startswith("relationship.")} <= known
 
 

@@ -165,7 +165,8 @@ class FakeService:
     """What `web` asks of `recall.service.Service`."""
 
     def __init__(self):
-        store = SimpleNamespace(within=lambda ns: SimpleNamespace(ns=ns))
+        store = SimpleNamespace(within=lambda ns: SimpleNamespace(ns=ns), statements={}, rows=lambda _name, **_: [])
+        self.store = store
         self.dispatcher = Dispatcher(Runtime(store=store, indexer=None), PACKS)
         self.endpoint = SimpleNamespace(
             uri="bolt://127.0.0.1:1", http_url="http://127.0.0.1:2", username="neo4j", password="pw", database="neo4j"

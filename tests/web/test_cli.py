@@ -15,7 +15,7 @@ from web.serve import Server
 
 COMMANDS = (
     *("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context"),
-    *("export", "import", "forget", "backup", "restore", "mcp"),
+    *("export", "import", "forget", "backup", "restore", "browser", "mcp"),
 )
 
 
@@ -222,6 +222,7 @@ def test_demo_serves_and_says_where_the_browser_is(opened, sample, fake, monkeyp
     run_server = Server.run
     monkeypatch.setattr(Server, "run", lambda self: (self.stop(), run_server(self)))
     shown = run("demo", "--port", "0").stdout
+    assert "/?ns=sample" in shown
     assert "curl -s http://127.0.0.1:" in shown
     assert """-H 'X-Namespace: sample' -d '{"query": "Hypertext Transfer Protocol -- HTTP/1.1", "limit": 3}'""" in shown
     assert "http://127.0.0.1:2/browser/" in shown

@@ -57,7 +57,13 @@ def test_a_request_id_comes_back_and_goes_to_the_log(client, caplog):
     assert answer.headers["X-Request-Id"] == "trace-7/3"
     fields = caplog.records[-1].fields
     assert fields.pop("ms") >= 0
-    assert fields == {"request_id": "trace-7/3", "method": "POST", "path": "/v1/memory/remember", "status": 201}
+    assert fields == {
+        "request_id": "trace-7/3",
+        "method": "POST",
+        "verb": "memory.remember",
+        "path": "/v1/memory/remember",
+        "status": 201,
+    }
 
 
 @pytest.mark.parametrize("given", [None, "", "two words", "x" * 129, "\xe9", '{"a":1}'])

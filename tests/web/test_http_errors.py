@@ -108,7 +108,7 @@ def test_a_missing_key_says_how_to_bring_one(client):
         ("POST", "/v1/memory/%2e%2e/kg/link", 404, "not_found"),
         ("POST", "/v1/memory//recall", 404, "not_found"),
         ("POST", "/v1/memory/recall/", 404, "not_found"),
-        ("GET", "/", 404, "not_found"),
+        ("GET", "/nowhere", 404, "not_found"),
         ("GET", "/v1/memory/recall", 405, "method_not_allowed"),
         ("DELETE", "/v1/memory/remember", 405, "method_not_allowed"),
         ("POST", "/healthz", 405, "method_not_allowed"),

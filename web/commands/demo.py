@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ def demo(port: int | None, home: str | None, no_serve: bool, as_json: bool) -> N
     from web.signals import interruptible
 
     settings = Settings.from_environment(port=port, home=home)
-    configure_logging(logging.WARNING)
+    configure_logging("warning")
     with interruptible() as hand_over, bind(settings) as sock, opened(settings) as service:
         summary = _load(service)
         if no_serve:
@@ -81,6 +80,7 @@ def _tell(service: Service, summary: SampleSummary, server: Server | None, home:
         )
     was = "was there already" if summary.already_loaded else "is loaded"
     click.echo(f"\nThe sample graph {was}: {summary.notes:,} notes, {summary.edges:,} edges, namespace {NAMESPACE!r}.")
+    click.echo(f"The page for people: {url}/?ns={NAMESPACE}" if url else "")
     click.echo(f"The service answers at {url}, its verbs are described at {url}/docs.\n" if url else "")
     click.echo("Three things to try, in another terminal:\n" if url else "Three things to try:\n")
     for number, (what, line) in enumerate(tries, 1):

@@ -9,7 +9,9 @@ import click
 from web.commands.common import home_option, json_option, opened, write_json
 
 log = logging.getLogger(__name__)
-host_option = click.option("--host", metavar="ADDRESS", help="A loopback address. [env: PALIMPSEST_HOST, default 127.0.0.1]")
+host_option = click.option(
+    "--host", metavar="ADDRESS", help="Beyond loopback only with an API key. [env: PALIMPSEST_HOST, default 127.0.0.1]"
+)
 port_option = click.option("--port", type=int, help="0 takes a free one. [env: PALIMPSEST_PORT, default 8765]")
 
 
@@ -28,7 +30,7 @@ def serve(host: str | None, port: int | None, home: str | None, as_json: bool) -
     from web.signals import interruptible
 
     settings = Settings.from_environment(host=host, port=port, home=home)
-    configure_logging()
+    configure_logging(settings.log)
     with interruptible() as hand_over, bind(settings) as sock:
         log.info("opening the graph; the port opens when it is ready", extra={"fields": {"home": str(settings.home)}})
         with opened(settings) as service:
