@@ -24,7 +24,7 @@ TWICE_AS_ONCE: Final = frozenset({"kg.update", "kg.link", "context.task_complete
 READS: Final = frozenset(
     {
         *("kg.get", "kg.list", "kg.neighbors", "kg.traverse", "kg.search", "kg.history"),
-        *("memory.recall", "context.select", "context.trace", "brain.profile_get", "brain.profiles"),
+        *("memory.recall", "context.select", "context.trace", "context.traces", "brain.profile_get", "brain.profiles"),
     }
 )
 FIRST_WAIT_S: Final = 0.2  # before a second try where the service names no time, and twice as long before each further one

@@ -15,7 +15,7 @@ from web.serve import Server
 
 COMMANDS = (
     *("serve", "demo", "remember", "recall", "link", "history", "doctor", "stop", "reindex", "analytics", "context"),
-    *("export", "import", "forget", "backup", "restore", "browser"),
+    *("export", "import", "forget", "backup", "restore", "browser", "mcp"),
 )
 
 

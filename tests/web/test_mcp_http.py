@@ -116,6 +116,12 @@ def test_the_namespace_is_the_headers_else_that_of_the_command(running, ns):
         assert session.told("history", id=mine)["results"]
 
 
+def test_a_namespace_that_is_none_is_refused(running, guarded, ns):
+    for server, headers in ((running, {}), (guarded[0], {"Authorization": f"Bearer {guarded[1]('read', '*')}"})):
+        status, _, body = server.post(**headers, X_Namespace="a b")
+        assert (status, body["errors"][0]["field"]) == (422, "namespace")
+
+
 def test_no_key_or_a_bad_one_is_401(guarded, ns):
     running, make = guarded
     for headers in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": f"Bearer {make('read', ns)[:-2]}__"}):

@@ -121,6 +121,18 @@ def test_a_signal_ends_it_though_stdin_is_open(started, service):
     assert not [line for line in logged if line["level"] == "error"]
 
 
+def test_over_http_it_says_where_it_serves_and_ends_on_a_signal(started, service, ns):
+    process = started("--http", "--port", "0", "--namespace", ns, "--json", home=service.settings.home)
+    url = json.loads("".join(process.stdout.readline() for _ in range(3)))["url"]
+    with connected(url) as session:
+        id = session.told("remember", content="The pump of hall four leaks.")["id"]
+    assert service.dispatcher.call("kg.get", {"id": id}, ns=ns).body["id"] == id
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+    assert process.stdout.read() == ""
+    assert json.loads(process.stderr.read().splitlines()[-1])["message"] == "stopped"
+
+
 def test_a_namespace_that_is_none_is_refused_at_once(started):
     process = started("--namespace", "a b")
     assert process.wait(20) == 2

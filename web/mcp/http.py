@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graph.errors import Forbidden, NotFound, PalimpsestError
 from graph.keys import ApiKey
+from graph.packs import checked_namespace
 from graph.settings import Settings
 from web.auth import Rates, given, is_loopback, needed, startable
 from web.errors import CONTENT_TYPE, problem, told
@@ -85,10 +86,10 @@ class Gate:
         if not needed(self._keys, self._settings):
             if not is_loopback(host):
                 raise Forbidden("the Host header must be localhost or a loopback address")
-            return Admitted(key=None, ns=asked or self._ns, request_id=request_id)
+            return Admitted(key=None, ns=checked_namespace(asked or self._ns), request_id=request_id)
         key = self._keys.verified(given(headers.get("Authorization"), headers.get("X-API-Key")))
         self._rates.take(key.id)
-        return Admitted(key=key, ns=key.namespace(asked), request_id=request_id)
+        return Admitted(key=key, ns=checked_namespace(key.namespace(asked)), request_id=request_id)
 
 
 def _hostname(url: str) -> str:
