@@ -25,7 +25,7 @@ HELLO = {
 }
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-RECALL = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "x y"}}}
+CALL = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "history", "arguments": {"id": "nothing"}}}
 
 
 def environment(home, **more):
@@ -90,7 +90,7 @@ def test_the_handshake_and_the_tools_need_no_database_and_a_call_says_what_is_wr
     assert heard(process)["result"]["serverInfo"]["name"] == "palimpsest"
     say(process, READY, LIST)
     assert len(heard(process)["result"]["tools"]) == 8
-    say(process, RECALL)
+    say(process, CALL)
     found = heard(process)["result"]
     assert found["isError"]
     assert found["structuredContent"]["code"] == "store_unavailable"
@@ -113,7 +113,7 @@ def test_stdin_that_ends_while_the_graph_is_opened_ends_it(started):
 
 def test_a_signal_ends_it_though_stdin_is_open(started, service):
     process = started(home=service.settings.home)
-    say(process, HELLO, READY, LIST, RECALL)
+    say(process, HELLO, READY, LIST, CALL)
     assert [heard(process)["id"] for _ in range(3)] == [1, 2, 3]
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
@@ -176,7 +176,7 @@ send({ method: 'notifications/initialized' });
 await ask('tools/list', {});
 const entity = { name: 'Ada', entityType: 'person', observations: ['Wrote the first program'] };
 await call('create_entities', { entities: [entity] });
-const found = await call('search_nodes', { query: 'program' });
+const found = await call('open_nodes', { names: ['Ada'] });
 console.log(found.content[0].text);
 server.stdin.end();
 server.on('exit', code => process.exit(code));
