@@ -28,6 +28,13 @@ PRINTS = {
         "> nothing",
         "Human: who won the chess match",
     ],
+    "standards": [
+        "now:         Credentials are replaced only when there is evidence of compromise. [Security policy 4.0]",
+        "in 2022:     Passwords must be changed every 90 days. [Security policy 3.1]",
+        "2021-02-01:  Passwords must be changed every 90 days. (until 2024-06-01)",
+    ],
+    "runbooks": ["4 of 4 candidates", "neuron    Lag after a release", "tokens  user", "left out: []"],
+    "personal_notes": ["The boiler is a Vaillant", "Ada's birthday", "good morning             nothing: below_floor"],
     "graphrag_answer": ["The ferry to Borkum leaves from Emden at nine.", "Not known."],
 }
 

@@ -12,7 +12,7 @@ IDS = frozenset(
     {"id", "source", "target", "supersedes", "follows", "source_id", "target_id", "serve_id", "superseded_by", "task_id"}
 )
 NAMED = {"profile": "profiles", "key": "keys", "entities": "names", "entity_names": "names", "tags": "tags"}
-NAMING = frozenset({"memory.remember", "kg.create", "kg.update", "brain.profile_create"})
+NAMING = frozenset({"remember", "supersede", "memory.remember", "kg.create", "kg.update", "brain.profile_create"})
 SMALL_LISTS, WORDS = 3, ("useful", "rota", "pump", "harbour", "festival", "gate", "blue", "Ada", "x")
 
 
@@ -27,11 +27,13 @@ class Bodies:
         made = self._object(verb, schema)
         if "dry_run" in schema["properties"] and self.chance.random() < 0.95:  # else soon nothing is left to leak
             made["dry_run"] = True
-        if verb == "memory.feedback" and self.own.serves and self.chance.random() < 0.6:
+        if verb in ("memory.feedback", "feedback") and self.own.serves and self.chance.random() < 0.6:
             made["serve_id"], made["target_id"] = self.chance.choice(self.own.serves)
+        if verb == "supersede":
+            made["supersedes"] = [self._id(verb, "supersedes")]
         if verb in ("memory.remember", "kg.create"):  # one note or several, of which the schema can't speak
             made = {"items": made["items"]} if "items" in made else {"content": self._text()} | made
-        if verb in ("kg.link", "kg.unlink"):
+        if verb in ("kg.link", "kg.unlink", "link"):
             made.pop("items", None)
             made = {
                 "relation": self.chance.choice(("supports", "depends_on", "supersedes")),
@@ -63,7 +65,8 @@ class Bodies:
             case "boolean":
                 return self.chance.random() < 0.5
             case "integer":
-                return self.chance.randint(int(schema.get("minimum", 0)), int(min(schema.get("maximum", 60), 60)))
+                low = int(schema.get("minimum", 0))
+                return self.chance.randint(low, min(int(schema.get("maximum", low + 60)), low + 60))
             case "number":
                 return round(self.chance.uniform(schema.get("minimum", 0.0), min(schema.get("maximum", 5.0), 5.0)), 3)
             case _:
@@ -79,7 +82,7 @@ class Bodies:
             whose = self.own  # what one names oneself is one's own, and no leak when it is shown
         if name == "id" and verb.startswith("brain."):
             return self.chance.choice(whose.profiles)
-        if name == "source" and verb not in ("kg.link", "kg.unlink"):
+        if name == "source" and verb not in ("kg.link", "kg.unlink", "link"):
             return self.chance.choice(WORDS)
         if name in IDS:
             kept = whose.apart.get("task_id" if name == "task_id" else verb)

@@ -44,7 +44,7 @@ def among(service: Service, calls: int, seed: int) -> Outcome:
     outcome = fuzz(active, silent, _verbs(client, silent), calls, seed)
     if _graph_of(service, silent.ns) != before:
         outcome.leaks.append(f"{silent.ns} was changed, and never called")
-    outcome.leaks += _joined(service, [tenant.ns for tenant in tenants])
+    outcome.leaks += joined(service, [tenant.ns for tenant in tenants])
     return outcome
 
 
@@ -92,7 +92,8 @@ def _graph_of(service: Service, ns: str) -> str:
     return hashlib.sha256(json.dumps(rows, default=str, sort_keys=True).encode()).hexdigest()
 
 
-def _joined(service: Service, namespaces: list[str]) -> list[str]:
+def joined(service: Service, namespaces: list[str]) -> list[str]:
+    """Edges between namespaces, in words."""
     with _driver(service) as driver:
         found = driver.execute_query(
             "MATCH (a)-[r]->(b) WHERE a.ns IN $all AND a.ns <> b.ns RETURN a.ns AS a, type(r) AS r, b.ns AS b LIMIT 5",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graph.keys import KeyRing
+from tests.tenants import over_http, over_mcp
 from tests.tenants.fuzz import fuzz
-from tests.tenants.over_http import among
 from tests.tenants.tenant import Tenant
 
 
@@ -18,11 +18,18 @@ def no_keys_stay(service, driver):
 
 
 def test_no_tenant_is_shown_a_row_of_another(service, no_keys_stay):
-    outcome = among(service, 400, seed=3)
+    outcome = over_http.among(service, 400, seed=3)
     assert not outcome.leaks, outcome
     assert not outcome.failures, outcome
     done = {verb for verb, status in outcome.calls if status < 300}
     assert len(done) > 20, outcome  # it is no use if every call is refused
+
+
+def test_no_tenant_is_shown_a_row_of_another_by_a_tool(service):
+    outcome = over_mcp.among(service, 150, seed=3)
+    assert not outcome.leaks, outcome
+    done = {tool for tool, status in outcome.calls if status < 300}
+    assert len(done) >= 7, outcome
 
 
 def test_a_row_of_another_would_be_seen():
