@@ -10,12 +10,15 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from graph.settings import Settings
 from tests.tenants.bodies import Bodies
 from tests.tenants.tenant import Tenant
 
@@ -70,13 +73,20 @@ def fuzz(tenants: list[Tenant], silent: Tenant, verbs: Mapping[str, Mapping[str,
 
 
 def main() -> None:
-    from tests.tenants.over_http import run
+    from recall.service import open_service
+    from tests.tenants import over_http, over_mcp
 
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--calls", type=int, default=20_000)
+    options.add_argument("--calls", type=int, default=20_000, help="a tenth of them by MCP")
     options.add_argument("--seed", type=int, default=7)
     args = options.parse_args()
-    print(run(args.calls, args.seed))
+    home = Path(tempfile.mkdtemp(prefix="palimpsest-tenants-"))
+    service = open_service(Settings.from_environment({}, home=home, embedder="hashing"))
+    try:
+        print("MCP", over_mcp.among(service, args.calls // 10, args.seed), flush=True)
+        print("HTTP", over_http.among(service, args.calls - args.calls // 10, args.seed))
+    finally:
+        service.close()
 
 
 if __name__ == "__main__":

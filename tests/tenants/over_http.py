@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import uuid
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import neo4j
@@ -16,20 +14,10 @@ from flask.testing import FlaskClient
 from graph import keys
 from graph.keys import KeyRing
 from graph.settings import Settings
-from recall.service import Service, open_service
+from recall.service import Service
 from tests.tenants.fuzz import Outcome, fuzz
 from tests.tenants.tenant import Tenant
 from web.app import create_app
-
-
-def run(calls: int, seed: int) -> Outcome:
-    """The same as `among`, with a service of its own."""
-    home = Path(tempfile.mkdtemp(prefix="palimpsest-tenants-"))
-    service = open_service(Settings.from_environment({}, home=home, embedder="hashing"))
-    try:
-        return among(service, calls, seed)
-    finally:
-        service.close()
 
 
 def among(service: Service, calls: int, seed: int) -> Outcome:
