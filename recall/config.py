@@ -76,7 +76,7 @@ class RecallConfig:
 
 def candidate_count(limit: int) -> int:
     """How many each leg is asked for."""
-    return min(max(limit * 20, 40), 500)
+    return min(max(limit * 10, 40), 500)
 
 
 def close_look(limit: int) -> int:

@@ -1,4 +1,4 @@
-"""Recall beside the retrievers of neo4j-graphrag on one store, in one run: `python -m tests.bench.graphrag_speed --home DIR`.
+"""Recall beside the retrievers of neo4j-graphrag on one store: `python -m tests.bench.graphrag_speed --home DIR`.
 
     HybridRetriever        vector and full text of all namespaces, the best ten of each joined; it takes no filters
     HybridCypherRetriever  the same, then two hops from each hit

@@ -48,7 +48,7 @@ def among(call, crowd):
 
 
 def test_a_leg_is_asked_for_twenty_times_the_limit_within_bounds():
-    assert [candidate_count(limit) for limit in (1, 2, 3, 10, 25, 200)] == [40, 40, 60, 200, 500, 500]
+    assert [candidate_count(limit) for limit in (1, 2, 3, 10, 25, 200)] == [40, 40, 40, 100, 250, 500]
     assert [close_look(limit) for limit in (1, 10, 50, 200)] == [40, 40, 200, 500]
 
 
