@@ -37,6 +37,11 @@ from graph.statements import Statement, load
 from graph.tracing import Started, span
 
 log = logging.getLogger(__name__)
+ENDED = (
+    "TransactionTimedOut",
+    "Transaction.Terminated",
+    "LockClientStopped",
+)  # at its limit; the last while it waited for a lock
 T = TypeVar("T")
 Row = dict[str, Any]
 WRITE_S = 60.0  # the longest that a write transaction may take
@@ -298,7 +303,7 @@ def translate(error: Exception) -> PalimpsestError:
         return StoreUnavailable(f"Neo4j does not answer: {error}")
     if isinstance(error, ConstraintError):
         return StoreConflict(str(error.message or error))
-    if "TransactionTimedOut" in code or "Transaction.Terminated" in code or "timed out" in str(error):
+    if any(ending in code for ending in ENDED) or "timed out" in str(error):
         return StoreTimeout(f"the statement went past its limit: {error}")
     if "Deadlock" in code or "LockAcquisitionTimeout" in code:
         return StoreConflict(f"another write stood in the way: {error}")

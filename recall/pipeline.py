@@ -114,14 +114,22 @@ def recall(call: Call, request: RecallRequest) -> Answer:
 
 
 def searched(call: Call, query: Query, request: RecallRequest, state: Recaller) -> Pool:
-    """Stage 2. Where a leg went past its limit the statement may not be planned yet, which is then seen to."""
+    """Stage 2. Where a leg went past its limit the statement may not be planned yet, which is then seen to.
+
+    Where all did, because Neo4j was still planning, or was making an index, they are asked once more.
+    """
     kinds = [kind for kind, label in call.runtime.kinds.items() if label in RECALLABLE]
+
+    def asked() -> Pool:
+        return candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+
     state.warmer.wait(query.slot, call.left_s(COLD_S))
     try:
-        pool = candidates(call.space, query, request, state.config, kinds=kinds, left_s=call.left_s)
+        pool = asked()
     except StoreTimeout:
-        state.warmer.again()
-        raise
+        if not state.warmer.renewed(call.left_s(COLD_S)):
+            raise
+        pool = asked()
     if pool.degraded:
         state.warmer.again()
     return pool

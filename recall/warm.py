@@ -92,6 +92,14 @@ class Warmer:
         if self._busy.acquire(blocking=False):
             threading.Thread(target=self._work, name="warm", daemon=True).start()
 
+    def renewed(self, seconds: float) -> bool:
+        """Has it planned `again`, and says whether that came to an end within so many seconds."""
+        self.again()
+        ended = self._busy.acquire(timeout=seconds)
+        if ended:
+            self._busy.release()
+        return ended
+
     def close(self) -> None:
         """What goes on in the background may fail from now on, and nobody minds."""
         self._closed = True
@@ -99,7 +107,7 @@ class Warmer:
     def _work(self) -> None:
         try:
             for slot, asked in self._asked.items():
-                self._plan(asked)
+                self._plan(asked, search=False)
                 self._planned[slot].set()
         except PalimpsestError as error:
             if not self._closed:
@@ -109,8 +117,11 @@ class Warmer:
                 planned.set()
             self._busy.release()
 
-    def _plan(self, asked: Sequence[tuple[str, str, dict[str, Any]]]) -> None:
+    def _plan(self, asked: Sequence[tuple[str, str, dict[str, Any]]], *, search: bool = True) -> None:
+        """search: whether it is also run; a leg that is slow would hold its labels, and so whoever makes an index."""
         started = time.monotonic()
-        for ns, name, params in asked:
+        off = {} if search else {"near": False, "lucene": "", "names": []}
+        for ns, name, given in asked:
+            params = given | {"ask": given["ask"] | off}
             self._store.within(ns).one(name, timeout_s=COMPILE_S, **params)
         log.info("recall is warm after %.1f s", time.monotonic() - started)

@@ -158,7 +158,7 @@ def test_a_refused_client_that_stays_is_hung_up_on(running, monkeypatch):
         (b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n", 400, "bad_request"),
         (b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "not_implemented"),
         (b"GET / HTTP/1.1\r\nX: " + b"x" * 300_000 + b"\r\n\r\n", 431, "headers_too_large"),
-        (b"GET / HTTP/1.0\r\nConnection: close\r\n\r\n", 403, "forbidden"),
+        (b"GET /v1/verbs HTTP/1.0\r\nConnection: close\r\n\r\n", 403, "forbidden"),
     ],
 )
 def test_what_is_no_proper_request_is_refused_in_the_same_form(running, sent, status, code):
