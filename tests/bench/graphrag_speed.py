@@ -1,7 +1,8 @@
 """Recall beside the retrievers of neo4j-graphrag on one store: `python -m tests.bench.graphrag_speed --home DIR`.
 
     HybridRetriever        vector and full text of all namespaces, the best ten of each joined; it takes no filters
-    HybridCypherRetriever  the same, then two hops from each hit
+                           and the same of a hundred, as many as recall looks at
+    HybridCypherRetriever  of ten, then two hops from each hit
     memory.recall          one namespace, what is current, the walk, relevance, floor off, ten hits
 
 None embeds: the vector is given. DIR is a home that `tests.bench.recall_speed --home DIR` has filled.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import neo4j
@@ -36,13 +38,14 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
     indexes = {"vector_index_name": "current_embedding", "fulltext_index_name": "current_text"}
     plain = HybridRetriever(driver, **indexes, return_properties=["id", "content"])
     hops = HybridCypherRetriever(driver, **indexes, retrieval_query=HOPS)
-    took: dict[str, list[float]] = {"HybridRetriever": [], "HybridCypherRetriever": [], "memory.recall": []}
+    took: dict[str, list[float]] = defaultdict(list)
     for text, found in zip(source.texts(rounds, 8), source.vectors(rounds), strict=True):
         ns, given.next = chance.choice(dataset.namespaces), found[None]
-        asked = {"query_text": text, "query_vector": found.tolist(), "top_k": 10}
+        asked = {"query_text": text, "query_vector": found.tolist()}
         ways = {
-            "HybridRetriever": lambda asked=asked: plain.search(**asked),
-            "HybridCypherRetriever": lambda asked=asked: hops.search(**asked),
+            "HybridRetriever": lambda asked=asked: plain.search(**asked, top_k=10),
+            "HybridRetriever of 100": lambda asked=asked: plain.search(**asked, top_k=100),
+            "HybridCypherRetriever": lambda asked=asked: hops.search(**asked, top_k=10),
             "memory.recall": lambda ns=ns, text=text: service.dispatcher.call(
                 "memory.recall", {"query": text, "min_score": 0}, ns=ns
             ),
