@@ -19,6 +19,7 @@ from neo4j.exceptions import (
     ConstraintError,
     DriverError,
     Neo4jError,
+    ResultFailedError,
     ServiceUnavailable,
     SessionExpired,
     TransientError,
@@ -287,6 +288,8 @@ class _Translated:
         if error is None or isinstance(error, PalimpsestError):
             return
         if isinstance(error, Neo4jError | DriverError | OSError):
+            if isinstance(error, ResultFailedError) and isinstance(error.__cause__, Neo4jError):
+                error = error.__cause__  # rolling back, the driver has said once more that the statement had failed
             ours = translate(error)
             if isinstance(ours, StoreUnavailable):
                 self._store._hear(False)

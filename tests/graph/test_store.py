@@ -16,6 +16,7 @@ from neo4j.exceptions import (
     ConstraintError,
     DatabaseUnavailable,
     Neo4jError,
+    ResultFailedError,
     ServiceUnavailable,
     SessionExpired,
     TransientError,
@@ -230,3 +231,13 @@ def test_both_roots_of_the_driver_errors_are_of_one_tree_of_ours(probed, monkeyp
         monkeypatch.setattr(neo4j.Session, "execute_write", fail)
         with pytest.raises(PalimpsestError):
             probed.write(lambda tx: None)
+
+
+def test_what_failed_first_is_told_where_the_driver_says_it_twice(store):
+    """Rolling back, the driver may find the result failed once more, and raise that over what had happened."""
+
+    def work(_tx):
+        raise ResultFailedError(None, "The result has failed.") from ConstraintError("already exists")
+
+    with pytest.raises(StoreConflict):
+        store.write(work)
