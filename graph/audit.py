@@ -10,14 +10,17 @@ import datetime as dt
 import logging
 import queue
 import threading
-import time
 from collections import defaultdict
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graph.errors import PalimpsestError
+from graph.expiry import Due
 from graph.records import new_id, timestamp
 from graph.store import Space, Store
+
+if TYPE_CHECKING:
+    from graph.keys import ApiKey
 
 log = logging.getLogger(__name__)
 LINGER_S = 0.5  # how long records wait for others
@@ -25,7 +28,7 @@ TOGETHER = 500  # records that share a transaction, at most
 WAITING = 20_000  # records that may wait; past it new ones are lost, and the log says so
 AGAIN_S = 2.0  # how long after a failure a batch is tried again
 TRIES = 30  # times that a batch is tried
-EXPIRY_EVERY_S, EXPIRED_AT_ONCE = 3_600.0, 2_000
+EXPIRED_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +57,12 @@ class AuditLog:
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._looked_through: dict[str, float] = {}
+        self._due = Due()
         self.lost = 0
+
+    def called(self, ns: str, key: ApiKey, verb: str, status: int, *, actor: str | None, request_id: str | None) -> None:
+        """Has a call that came with a key kept, whatever became of it."""
+        self.keep(ns, Done(key_id=key.id, key_name=key.name, verb=verb, status=status, actor=actor, request_id=request_id))
 
     def keep(self, ns: str, done: Done) -> None:
         """Has a record written soon."""
@@ -119,12 +126,8 @@ class AuditLog:
         return log.error("%d records of who did what in %s are lost", len(some), space.ns)
 
     def _expire(self, space: Space) -> None:
-        now = time.monotonic()
-        if now - self._looked_through.get(space.ns, -EXPIRY_EVERY_S) < EXPIRY_EVERY_S:
+        if not self._due.now(space.ns):
             return
-        if len(self._looked_through) > WAITING:
-            self._looked_through.clear()
-        self._looked_through[space.ns] = now
         while not self._closing.is_set() and expire(space, days=self._days) == EXPIRED_AT_ONCE:
             pass
 

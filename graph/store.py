@@ -38,11 +38,8 @@ from graph.statements import Statement, load
 from graph.tracing import Started, span
 
 log = logging.getLogger(__name__)
-ENDED = (
-    "TransactionTimedOut",
-    "Transaction.Terminated",
-    "LockClientStopped",
-)  # at its limit; the last while it waited for a lock
+# Codes of a statement that was ended at its limit; the last, while it waited for a lock.
+ENDED = ("TransactionTimedOut", "Transaction.Terminated", "LockClientStopped")
 T = TypeVar("T")
 Row = dict[str, Any]
 WRITE_S = 60.0  # the longest that a write transaction may take

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph.errors import PalimpsestError
+from graph.expiry import Due
 from graph.records import new_id
 from graph.store import Space, Store
 from recall.config import ScoringConfig
@@ -28,7 +29,6 @@ TOGETHER = 500  # records that share a transaction, at most
 WAITING = 20_000  # records that may wait; past it new ones are lost
 TRIES = 5  # times that a batch is tried while the database is away
 RETENTION_DAYS = 90  # how long serves and signals are kept
-EXPIRY_EVERY_S = 3_600.0  # how often a namespace is looked through for older ones
 EXPIRED_AT_ONCE, EXPIRED_BATCHES = 2_000, 50
 ELSEWHERE_S = 2.0  # how long another process may take to write a record
 RECENT_S = 60.0  # a serve older than this is written, or never will be
@@ -70,7 +70,7 @@ class Recorder:
         self._pending: set[str] = set()
         self._changed = threading.Condition()
         self._hurry = threading.Event()
-        self._looked_through: dict[str, float] = {}
+        self._due = Due()
         self.lost = 0
         self._thread = threading.Thread(target=self._work, name="serves", daemon=True)
         self._thread.start()
@@ -159,12 +159,8 @@ class Recorder:
         self._settle([serve["id"] for serve in serves])
 
     def _expire(self, space: Space) -> None:
-        now = time.monotonic()
-        if now - self._looked_through.get(space.ns, -EXPIRY_EVERY_S) < EXPIRY_EVERY_S:
+        if not self._due.now(space.ns):
             return
-        if len(self._looked_through) > WAITING:
-            self._looked_through.clear()
-        self._looked_through[space.ns] = now
         for _ in range(EXPIRED_BATCHES):
             if expire(space) < EXPIRED_AT_ONCE:
                 break

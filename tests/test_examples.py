@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-
-from graph.settings import Settings
-from web.serve import Server, bind
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -37,19 +33,6 @@ PRINTS = {
     "personal_notes": ["The boiler is a Vaillant", "Ada's birthday", "good morning             nothing: below_floor"],
     "graphrag_answer": ["The ferry to Borkum leaves from Emden at nine.", "Not known."],
 }
-
-
-@pytest.fixture(scope="module")
-def url(service):
-    """The service over HTTP, for the client."""
-    settings = Settings(port=0, auth="off")
-    with bind(settings) as sock:
-        server = Server(service, settings, sock)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        yield server.url
-        server.stop()
-        thread.join(20)
 
 
 @pytest.fixture(scope="module")

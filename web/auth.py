@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 from flask import g, request
 
-from graph.audit import Done
 from graph.errors import Forbidden, RateLimited, SettingsError, Unauthenticated
 from graph.packs import DEFAULT_NAMESPACE
 from graph.settings import Settings
@@ -127,10 +126,7 @@ def recorded(audit: AuditLog, status: int) -> None:
     key: ApiKey | None = g.get("key")
     if key is not None and "wrote" in g:
         verb, who = g.wrote
-        done = Done(
-            key_id=key.id, key_name=key.name, verb=verb, status=status, actor=who["actor"], request_id=who["request_id"]
-        )
-        audit.keep(who["ns"], done)
+        audit.called(who["ns"], key, verb, status, actor=who["actor"], request_id=who["request_id"])
 
 
 def namespace(role: Role) -> str:

@@ -75,6 +75,14 @@ def told(error: errors.PalimpsestError) -> Told:
     return next(STATUS[base] for base in type(error).__mro__ if base in STATUS)
 
 
+def headers(error: errors.PalimpsestError) -> list[tuple[str, str]]:
+    """What an answer says of `error` beside its body: when to come again, and that a key is wanted."""
+    row = told(error)
+    wait = getattr(error, "retry_after_s", row.retry_after_s)
+    found = [] if wait is None else [("Retry-After", str(wait))]
+    return [*found, ("WWW-Authenticate", "Bearer")] if row.status == 401 else found
+
+
 def problem(status: int, code: str, detail: str, request_id: str | None, details: Mapping[str, Any] | None = None) -> bytes:
     """The body of a problem answer."""
     title = HTTPStatus(status).phrase
@@ -100,11 +108,7 @@ def _palimpsest(error: errors.PalimpsestError) -> Response:
     row = told(error)
     if row.status >= 500:
         log.error("%s: %s", error.code, error, exc_info=error, extra={"fields": {"request_id": _request_id()}})
-    wait = getattr(error, "retry_after_s", row.retry_after_s)
-    headers = [] if wait is None else [("Retry-After", str(wait))]
-    if row.status == 401:
-        headers.append(("WWW-Authenticate", "Bearer"))
-    return _response(row.status, error.code, row.detail or str(error), error.details, headers)
+    return _response(row.status, error.code, row.detail or str(error), error.details, headers(error))
 
 
 def _http(error: HTTPException) -> Response:
@@ -126,7 +130,7 @@ def _request_id() -> str | None:
 
 
 def _response(
-    status: int, code: str, detail: str, details: Mapping[str, Any], headers: Iterable[tuple[str, str]] = ()
+    status: int, code: str, detail: str, details: Mapping[str, Any], also: Iterable[tuple[str, str]] = ()
 ) -> Response:
     body = problem(status, code, detail, _request_id(), details)
-    return Response(body, status=status, headers=list(headers), content_type=CONTENT_TYPE)
+    return Response(body, status=status, headers=list(also), content_type=CONTENT_TYPE)

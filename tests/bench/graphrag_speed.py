@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from graph.settings import Settings
 from recall.embed import register
 from recall.service import Service, open_service
 from tests.bench.dataset import Dataset, Source
-from tests.bench.recall_speed import Given
+from tests.bench.recall_speed import Given, take_turns
 
 HOPS = """OPTIONAL MATCH (node)-[:FOLLOWS|SUPPORTS]-{1,2}(x:Current)
 RETURN node.id AS id, node.content AS content, score, collect(DISTINCT x.id)[..20] AS near"""
@@ -50,10 +49,7 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
                 "memory.recall", {"query": text, "min_score": 0}, ns=ns
             ),
         }
-        for name in chance.sample(list(ways), len(ways)):
-            started = time.perf_counter()
-            ways[name]()
-            took[name].append((time.perf_counter() - started) * 1000)
+        take_turns(ways, took, chance)
     driver.close()
     return took
 

@@ -16,6 +16,7 @@ import argparse
 import random
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +102,17 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
                 "memory.recall", {"query": text, "min_score": 0}, ns=ns
             ),
         }
-        for name in chance.sample(list(ways), len(ways)):
-            started = time.perf_counter()
-            ways[name]()
-            took[name].append((time.perf_counter() - started) * 1000)
+        take_turns(ways, took, chance)
     driver.close()
     return took
+
+
+def take_turns(ways: Mapping[str, Callable[[], Any]], took: dict[str, list[float]], chance: random.Random) -> None:
+    """Goes each way once, in an order by chance, and notes its milliseconds."""
+    for name in chance.sample(list(ways), len(ways)):
+        started = time.perf_counter()
+        ways[name]()
+        took[name].append((time.perf_counter() - started) * 1000)
 
 
 def _run(driver: neo4j.Driver, statement: str, params: dict[str, Any]) -> None:

@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import threading
 
 import pytest
 
 from graph import errors
-from graph.settings import Settings
 from recall import AsyncClient, Client, Memory
-from web.serve import Server, bind
-
-
-@pytest.fixture(scope="module")
-def url(service):
-    """The service over HTTP, without keys."""
-    settings = Settings(port=0, auth="off")
-    with bind(settings) as sock:
-        server = Server(service, settings, sock)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        yield server.url
-        server.stop()
-        thread.join(20)
 
 
 @pytest.fixture(params=["memory", "client"])

@@ -10,30 +10,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
-
-import pytest
-
-from graph.settings import Settings
-from web.serve import Server, bind
 
 CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,"
     "response_headers_conformance,negative_data_rejection,unsupported_method,missing_required_header"
 )
-
-
-@pytest.fixture
-def url(service):
-    settings = Settings(port=0, auth="off")
-    with bind(settings) as sock:
-        server = Server(service, settings, sock)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        yield server.url
-        server.stop()
-        thread.join(20)
 
 
 def test_nothing_that_is_sent_breaks_the_service_or_its_document(url, ns, tmp_path):

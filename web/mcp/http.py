@@ -23,7 +23,7 @@ from graph.keys import ApiKey
 from graph.packs import checked_namespace
 from graph.settings import Settings
 from web.auth import Rates, given, is_loopback, needed, startable
-from web.errors import CONTENT_TYPE, problem, told
+from web.errors import CONTENT_TYPE, headers, problem, told
 from web.mcp.server import Context, Tools, new_request_id, server
 from web.mcp.tool import Caller
 from web.serve import FINISH_S, LISTEN_QUEUE
@@ -103,11 +103,8 @@ def _refusal(error: PalimpsestError, request_id: str) -> Response:
     row = told(error)
     if row.status >= 500:
         log.error("%s: %s", error.code, error, extra={"fields": {"request_id": request_id}})
-    wait = getattr(error, "retry_after_s", row.retry_after_s)
-    headers = {} if wait is None else {"Retry-After": str(wait)}
-    headers |= {"WWW-Authenticate": "Bearer"} if row.status == 401 else {}
     body = problem(row.status, error.code, row.detail or str(error), request_id, error.details)
-    return Response(body, status_code=row.status, headers=headers, media_type=CONTENT_TYPE)
+    return Response(body, status_code=row.status, headers=dict(headers(error)), media_type=CONTENT_TYPE)
 
 
 def app(service: Service, settings: Settings, *, profile: str, ns: str) -> ASGIApp:

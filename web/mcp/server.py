@@ -112,12 +112,9 @@ def answered(tool: Tool, caller: Caller, arguments: Mapping[str, Any]) -> types.
 
 def _recorded(tool: Tool, caller: Caller, status: int) -> None:
     """Has a call of a writing tool that came with a key kept, whatever became of it."""
-    from graph.audit import Done
-
     if (key := caller.key) and not tool.reads:
-        who, request_id = caller.actor, caller.request_id
-        done = Done(key_id=key.id, key_name=key.name, verb=tool.verb, status=status, actor=who, request_id=request_id)
-        caller.service.audit.keep(caller.ns, done)
+        audit, who = caller.service.audit, {"actor": caller.actor, "request_id": caller.request_id}
+        audit.called(caller.ns, key, tool.verb, status, **who)
 
 
 def client_name(context: Context) -> str | None:
