@@ -18,7 +18,7 @@ from graph.ontology import MEMORY_TYPES, UNTYPED
 from graph.records import ALWAYS_TS, UNKNOWN_TS, tag_token, time_key, timestamp
 from graph.slots import Slot
 from graph.store import Space, vector
-from recall.config import RecallConfig, candidate_count, close_look, old_candidate_count
+from recall.config import RecallConfig, candidate_count, old_candidate_count
 from recall.hits import Pool, Query, RecallRequest
 from recall.index import any_of, unpacked
 from recall.text import lucene, name_key, names
@@ -141,7 +141,6 @@ def parameters(
             "kinds": list(request.kind) if request.kind else list(kinds),
             "names": entity_names(query, request) if wants_text else [],
             "strong": config.strong_hits,
-            "depth": close_look(request.limit),
             "history": request.include_superseded,
             "clip": config.clip_characters,
         },

@@ -67,7 +67,7 @@ class RecallConfig:
     rrf_k: int = 60
     leg_timeout_s: float = 2.0
     deadline_s: float = 30.0
-    strong_hits: int = 10  # of each leg: those whose neighbours the walk takes
+    strong_hits: int = 5  # of each leg: those whose neighbours the walk takes
     old_candidates: int = 40  # of the superseded layer, by each leg, at most
     clip_characters: int = 1000  # of a content that come with the candidates; the rest is read if the hit is served
     near_duplicate: float = 0.99  # cosine from which a hit counts as nearly the same as one above it
@@ -75,15 +75,10 @@ class RecallConfig:
 
 
 def candidate_count(limit: int) -> int:
-    """How many each leg is asked for."""
-    return min(max(limit * 10, 40), 500)
-
-
-def close_look(limit: int) -> int:
-    """How many of each leg are read closely: beyond that rank a hit has no way into the first `limit`."""
+    """How many each leg is asked for: beyond that rank a hit has no way into the first `limit`."""
     return min(max(limit * 4, 40), 500)
 
 
 def old_candidate_count(limit: int, most: int) -> int:
-    """How many of the superseded layer each leg is asked for; following each to its head is half of a recall's work."""
-    return min(max(limit * 2, 20), most)
+    """How many of the superseded layer each leg is asked for; each is followed to the heads of its chain."""
+    return min(max(limit, 10), most)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall.background import Background
-from recall.config import candidate_count, close_look
+from recall.config import RecallConfig, candidate_count, old_candidate_count
 from recall.embed import Embedder
 from recall.evidence import Candidates, Floats
 from recall.text import QueryTerms, query_terms, terms
 
 LIMIT = 20  # results that the simulated recalls ask for
-OLD_ROWS = 40
-STRONG = 10
+OLD_ROWS = old_candidate_count(LIMIT, RecallConfig().old_candidates)
+STRONG = RecallConfig().strong_hits
 OWN_BACKGROUND_FROM = 50
 
 
@@ -124,7 +124,7 @@ def _pool_rows(
     """(row, note it is served as) of what the candidate statement would read closely."""
     cosines = corpus.vectors @ vector
     found: set[int] = set()
-    depth = min(close_look(LIMIT), candidate_count(LIMIT))
+    depth = candidate_count(LIMIT)
     for index, wanted in zip(indexes, (depth, OLD_ROWS), strict=False):
         near = index.rows[np.argsort(-cosines[index.rows], kind="stable")]
         score = index.bm25(asked, len(corpus.texts))

@@ -7,7 +7,7 @@
 :param days => 30;
 :param per => 'day';
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, superseded_ts)
+USING INDEX SEEK n:Recallable(ns, superseded_ts)
 WHERE n.ns = $ns AND n.superseded_ts >= (timestamp() - $days * 86400000) * 1000 AND n.superseded_ts <= timestamp() * 1000
   AND n:Superseded
 RETURN toString(date.truncate($per, n.superseded_at)) AS period, count(n) AS superseded,

@@ -7,7 +7,7 @@
 :param limit => 20;
 CALL () {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, id)
+  USING INDEX SEEK n:Recallable(ns, id)
   WHERE n.ns = $ns AND n.id > ''
   RETURN n.kind AS kind, n.memory_type AS memory_type,
          CASE WHEN n:Note THEN 'Note' WHEN n:Neuron THEN 'Neuron' WHEN n:Abstraction THEN 'Abstraction' ELSE 'Knowledge' END AS label,
@@ -15,7 +15,7 @@ CALL () {
          sum(CASE WHEN n:Deleted THEN 1 ELSE 0 END) AS deleted
   UNION ALL
   MATCH (n:Entity)
-  USING INDEX n:Entity(ns, id)
+  USING INDEX SEEK n:Entity(ns, id)
   WHERE n.ns = $ns AND n.id > ''
   RETURN n.kind AS kind, null AS memory_type, 'Entity' AS label, count(*) AS nodes, 0 AS superseded,
          sum(CASE WHEN n:Deleted THEN 1 ELSE 0 END) AS deleted

@@ -8,12 +8,12 @@
 :param limit => 20;
 CALL () {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, id)
+  USING INDEX SEEK n:Recallable(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND n:Current AND EXISTS { (n)-[:REFUTES]->() }
   RETURN n
   UNION ALL
   MATCH (n:Entity)
-  USING INDEX n:Entity(ns, id)
+  USING INDEX SEEK n:Entity(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND NOT n:Deleted AND EXISTS { (n)-[:REFUTES]->() }
   RETURN n
 }

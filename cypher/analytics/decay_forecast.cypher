@@ -8,7 +8,7 @@
 :param ahead => 30;
 WITH timestamp() * 1000 AS now, [0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01] AS levels
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, id)
+USING INDEX SEEK n:Recallable(ns, id)
 WHERE n.ns = $ns AND n.id > '' AND n:Current AND n.expires_ts > now + $ahead * 86400000000
 WITH levels, n, CASE WHEN n.created_ts > now THEN 0.0 ELSE (now - n.created_ts) / 86400e6 END AS age
 WITH levels, n.salience * exp(-n.decay_factor * age) AS today, n.salience * exp(-n.decay_factor * (age + $ahead)) AS later

@@ -6,7 +6,7 @@
 :param ns => 'default';
 :param limit => 20;
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, id)
+USING INDEX SEEK n:Recallable(ns, id)
 WHERE n.ns = $ns AND n.id > '' AND n:Current
 WITH coalesce(n.terms, n.content_hash) AS words, collect(n) AS notes
 WHERE size(notes) > 1

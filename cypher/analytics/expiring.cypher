@@ -7,7 +7,7 @@
 :param limit => 20;
 WITH timestamp() * 1000 AS now
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, id)
+USING INDEX SEEK n:Recallable(ns, id)
 WHERE n.ns = $ns AND n.id > '' AND n:Current AND n.expires_ts > now AND n.expires_ts <= now + $ahead * 86400000000
 RETURN n.id AS id, n.title AS title, n.kind AS kind, n.expires_at AS expires_at, (n.expires_ts - now) / 86400e6 AS days_left,
        COUNT { (n)<-[:ADMITTED]-() } AS admitted

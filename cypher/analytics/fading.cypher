@@ -9,7 +9,7 @@
 :param limit => 20;
 WITH timestamp() * 1000 AS now
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, id)
+USING INDEX SEEK n:Recallable(ns, id)
 WHERE n.ns = $ns AND n.id > '' AND n:Current AND n.expires_ts > now AND n.decay_factor > 0
 WITH n, CASE WHEN n.created_ts > now THEN 0.0 ELSE (now - n.created_ts) / 86400e6 END AS age
 WITH n, n.salience * exp(-n.decay_factor * age) AS effective

@@ -6,7 +6,7 @@
 :param ns => 'default';
 :param days => 30;
 MATCH (g:Signal)
-USING INDEX g:Signal(ns, id)
+USING INDEX SEEK g:Signal(ns, id)
 WHERE g.ns = $ns AND g.id > ''
 WITH g ORDER BY g.id DESC LIMIT 20000
 WITH g WHERE g.at >= datetime() - duration({days: $days})

@@ -9,13 +9,13 @@
 WITH datetime() - duration({days: $days}) AS since
 CALL (since) {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, recorded_at)
+  USING INDEX SEEK n:Recallable(ns, recorded_at)
   WHERE n.ns = $ns AND n.recorded_at < since AND NOT n:Deleted
   RETURN count(n) AS before
 }
 CALL (since) {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, recorded_at)
+  USING INDEX SEEK n:Recallable(ns, recorded_at)
   WHERE n.ns = $ns AND n.recorded_at >= since AND NOT n:Deleted
   WITH toString(date.truncate($per, n.recorded_at)) AS period, count(n) AS stored,
        sum(CASE WHEN n:Superseded THEN 1 ELSE 0 END) AS superseded

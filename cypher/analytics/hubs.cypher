@@ -6,13 +6,13 @@
 :param limit => 20;
 CALL () {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, id)
+  USING INDEX SEEK n:Recallable(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND n:Current
   RETURN n, COUNT { (n)--() } - COUNT { (n)-[:HAS_PASSAGE]->() } - COUNT { (n)<-[:ADMITTED]-() } - COUNT { (n)<-[:DROPPED]-() } AS edges
   ORDER BY edges DESC, n.id LIMIT $limit
   UNION ALL
   MATCH (n:Entity)
-  USING INDEX n:Entity(ns, id)
+  USING INDEX SEEK n:Entity(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND NOT n:Deleted
   RETURN n, COUNT { (n)--() } AS edges
   ORDER BY edges DESC, n.id LIMIT $limit

@@ -8,14 +8,14 @@
 :param limit => 20;
 CALL () {
   MATCH (s:Serve)
-  USING INDEX s:Serve(ns, id)
+  USING INDEX SEEK s:Serve(ns, id)
   WHERE s.ns = $ns AND s.id > ''
   WITH s ORDER BY s.id DESC LIMIT 20000
   UNWIND s.note_ids AS id
   RETURN collect(DISTINCT id) AS served
 }
 MATCH (n:Recallable)
-USING INDEX n:Recallable(ns, id)
+USING INDEX SEEK n:Recallable(ns, id)
 WHERE n.ns = $ns AND n.id > '' AND n:Current AND n.recorded_at < datetime() - duration({days: $days})
   AND n.evidence_ts IS NULL AND NOT EXISTS { (n)<-[:ADMITTED]-() } AND NOT n.id IN served
 RETURN n.id AS id, n.title AS title, n.kind AS kind, n.salience AS salience, n.recorded_at AS recorded_at

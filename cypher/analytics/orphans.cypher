@@ -6,12 +6,12 @@
 :param limit => 20;
 CALL () {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, id)
+  USING INDEX SEEK n:Recallable(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND n:Current AND NOT EXISTS { (n)-[:!HAS_PASSAGE&!ADMITTED&!DROPPED]-() }
   RETURN n ORDER BY n.id DESC LIMIT $limit
   UNION ALL
   MATCH (n:Entity)
-  USING INDEX n:Entity(ns, id)
+  USING INDEX SEEK n:Entity(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND NOT n:Deleted AND NOT EXISTS { (n)-[:!HAS_PASSAGE&!ADMITTED&!DROPPED]-() }
   RETURN n ORDER BY n.id DESC LIMIT $limit
 }

@@ -8,12 +8,12 @@
 :param nodes => 10000;
 CALL () {
   MATCH (n:Recallable)
-  USING INDEX n:Recallable(ns, id)
+  USING INDEX SEEK n:Recallable(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND n:Current
   RETURN n ORDER BY n.id DESC LIMIT $nodes
   UNION ALL
   MATCH (n:Entity)
-  USING INDEX n:Entity(ns, id)
+  USING INDEX SEEK n:Entity(ns, id)
   WHERE n.ns = $ns AND n.id > '' AND NOT n:Deleted
   RETURN n ORDER BY COUNT { (n)<--() } DESC, n.id LIMIT $nodes
 }

@@ -7,7 +7,7 @@
 :param ns => 'default';
 :param limit => 20;
 MATCH (p:Profile)
-USING INDEX p:Profile(ns, id)
+USING INDEX SEEK p:Profile(ns, id)
 WHERE p.ns = $ns AND p.id > ''
 WITH p, [['relevance', 7.0, 3.0], ['salience', 2.0, 8.0], ['temporal', 1.0, 9.0]] AS priors
 WITH p, [prior IN priors | {

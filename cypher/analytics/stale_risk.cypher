@@ -7,7 +7,7 @@
 :param days => 30;
 :param limit => 20;
 MATCH (old:Recallable)
-USING INDEX old:Recallable(ns, superseded_ts)
+USING INDEX SEEK old:Recallable(ns, superseded_ts)
 WHERE old.ns = $ns AND old.superseded_ts <= timestamp() * 1000 AND old:Superseded
 MATCH (old)-[:!SUPERSEDES&!MENTIONS&!HAS_PASSAGE&!ADMITTED&!DROPPED]-(n:Current)
 WHERE n.ns = $ns AND n.created_ts < (timestamp() - $days * 86400000) * 1000 AND NOT EXISTS { (n)-[:SUPERSEDES]->(old) }

@@ -7,7 +7,7 @@
 :param ns => 'default';
 :param limit => 20;
 MATCH (head:Recallable)
-USING INDEX head:Recallable(ns, id)
+USING INDEX SEEK head:Recallable(ns, id)
 WHERE head.ns = $ns AND head.id > '' AND head:Current AND EXISTS { (head)-[:SUPERSEDES]->() }
   AND NOT EXISTS { (head)<-[:SUPERSEDES]-(newer:Recallable) WHERE NOT newer:Deleted }
 CALL (head) {

@@ -8,7 +8,7 @@
 :param limit => 20;
 CALL () {
   MATCH (s:Serve)
-  USING INDEX s:Serve(ns, id)
+  USING INDEX SEEK s:Serve(ns, id)
   WHERE s.ns = $ns AND s.id > ''
   WITH s ORDER BY s.id DESC LIMIT 20000
   WITH s WHERE s.at >= datetime() - duration({days: $days})

@@ -7,7 +7,7 @@
 :param days => 30;
 :param profile => 'default';
 MATCH (s:Serve)
-USING INDEX s:Serve(ns, id)
+USING INDEX SEEK s:Serve(ns, id)
 WHERE s.ns = $ns AND s.id > ''
 WITH s ORDER BY s.id DESC LIMIT 20000
 WITH s, s.weights[0] + s.weights[1] + s.weights[2] AS whole

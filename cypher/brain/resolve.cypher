@@ -6,7 +6,7 @@
 OPTIONAL MATCH (space:Namespace {name: $ns})
 CALL () {
   MATCH (b:Binding)
-  USING INDEX b:Binding(ns, actor, consumer, namespace, profile_id)
+  USING INDEX SEEK b:Binding(ns, actor, consumer, namespace, profile_id)
   WHERE b.ns = $ns AND b.actor IN ['*', $actor] AND b.consumer IN ['*', $consumer] AND b.namespace IN ['*', $ns]
     AND b.profile_id > '' AND $profile = ''
   OPTIONAL MATCH (p:Profile {ns: $ns, id: b.profile_id})

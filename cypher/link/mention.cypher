@@ -8,7 +8,7 @@
 UNWIND $names AS name
 CALL (name) {
   OPTIONAL MATCH (e:Entity {ns: $ns, name_key: name.name_key})
-  USING INDEX e:Entity(ns, name_key, kind)
+  USING INDEX SEEK e:Entity(ns, name_key, kind)
   WHERE e.kind IS NOT NULL
   WITH e ORDER BY e.kind = 'concept', e.id LIMIT 1
   RETURN e AS known

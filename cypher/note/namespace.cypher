@@ -11,7 +11,7 @@ SET space.written = coalesce(space.written, 0) + $count, space.turn = coalesce(s
 WITH space
 CALL (space) {
   MATCH (e:Entity)
-  USING INDEX e:Entity(ns, named)
+  USING INDEX SEEK e:Entity(ns, named)
   WHERE e.ns = space.name AND e.named > $seen AND e.name_key IS NOT NULL
   WITH e LIMIT $most
   RETURN collect(e.name_key) AS fresh

@@ -1,13 +1,13 @@
 // Everything that may answer a query, in one round trip and one row of lists (a row a candidate would cost more than the search).
 // Legs: meaning and words of the Current layer; the same of the Superseded layer, whose hits lead to the heads of their
 // chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES). What
-// was current at $ask.at counts: the "as of" time, or one that nothing reaches. Only the first $ask.depth hits of a leg are
-// read closely. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact among the
+// was current at $ask.at counts: the "as of" time, or one that nothing reaches. A node's properties are read in one go, by a map
+// projection: each `node.name` by itself walks the chain of all of them. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact among the
 // notes that bear the tags. The walk takes the names that lead to few notes first, and of one that thousands mention the
 // latest 200; its second hop keeps to the relations between entities, so that it does not read through those thousands. A
 // plan is cached by the types and rough sizes of the parameters, and compiling takes a second or more: so what varies in
 // size comes inside one map, into which the planner does not look.
-// ask: near, lucene, tagged, at, now, since, types, kinds, names, strong, depth, history, clip
+// ask: near, lucene, tagged, at, now, since, types, kinds, names, strong, history, clip
 // params: ns: string, embedding: vector, k: integer, k_old: integer, ask: map
 // returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
 //   old_vector_ids: list<string>, old_vector_scores: list<float>, old_text_ids: list<string>, old_text_scores: list<float>,
@@ -60,7 +60,7 @@ CALL () {
 CALL () {
   UNWIND $ask.names AS name
   MATCH (e:Entity {ns: $ns, name_key: name})
-  USING INDEX e:Entity(ns, name_key, kind)
+  USING INDEX SEEK e:Entity(ns, name_key, kind)
   WHERE NOT e:Deleted AND e.kind IS NOT NULL
   WITH DISTINCT e, COUNT { (e)--() } AS edges
   ORDER BY edges, e.id LIMIT 16
@@ -96,7 +96,7 @@ CALL (near_hits, text_hits) {
 }
 WITH *, named_hits + beside_hits AS walk_hits
 CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
-  UNWIND near_hits[..$ask.depth] + text_hits[..$ask.depth] + old_vector_hits + old_text_hits + walk_hits AS hit
+  UNWIND near_hits + text_hits + old_vector_hits + old_text_hits + walk_hits AS hit
   WITH DISTINCT hit
   WITH hit, CASE WHEN hit:Passage THEN head([(note)-[:HAS_PASSAGE]->(hit) | note]) ELSE hit END AS own
   WITH hit, own, own.superseded_ts <= $ask.at
@@ -104,7 +104,7 @@ CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
   CALL (own, gone) {
     WITH own, gone WHERE NOT gone OR $ask.history
     RETURN own AS note, '' AS via
-    UNION
+    UNION ALL
     WITH own, gone WHERE gone
     MATCH path = (head)-[:SUPERSEDES*1..32]->(own)
     WHERE head.created_ts <= $ask.at AND head.superseded_ts > $ask.at AND head.expires_ts > $ask.now
@@ -114,17 +114,19 @@ CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
     RETURN DISTINCT head AS note, own.id AS via LIMIT 50
   }
   WITH hit, own, gone, note, via LIMIT 1200
-  RETURN collect(hit.id) AS hit_ids, collect(note.id) AS note_ids, collect(via) AS vias,
-         collect(coalesce(hit.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
-         collect(CASE WHEN via <> '' THEN left(own.content, 200) WHEN hit:Passage THEN hit.content ELSE '' END) AS passages,
-         collect(left(note.content, $ask.clip)) AS contents, collect(size(note.content) > $ask.clip) AS clipped,
-         collect(note.kind) AS kinds_found, collect(note.type_key) AS types_found,
-         collect(note.salience) AS saliences, collect(note.decay_factor) AS decays, collect(note.created_ts) AS created,
-         collect(CASE WHEN gone AND via = '' AND note.superseded_ts > $ask.at THEN -9223372036854775807 ELSE note.superseded_ts END)
-           AS superseded,  // the first: by an edge drawn by hand, so nobody noted the time
-         collect(coalesce(note.tags, [])) AS tags,
-         collect(coalesce(note.key, '')) AS keys, collect(coalesce(note.source, '')) AS sources,
-         collect(COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 }) AS follows
+  WITH hit, hit {.id, .terms, .content} AS found, hit:Passage AS passage, via, left(own.content, 200) AS old,
+       note {.id, .kind, .type_key, .content, .salience, .decay_factor, .created_ts, .superseded_ts, .tags, .key, .source} AS it,
+       gone AND via = '' AND note.superseded_ts > $ask.at AS untimed,  // superseded by an edge drawn by hand: nobody noted when
+       COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 } AS beside
+  RETURN collect(found.id) AS hit_ids, collect(it.id) AS note_ids, collect(via) AS vias,
+         collect(coalesce(found.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
+         collect(CASE WHEN via <> '' THEN old WHEN passage THEN found.content ELSE '' END) AS passages,
+         collect(left(it.content, $ask.clip)) AS contents, collect(size(it.content) > $ask.clip) AS clipped,
+         collect(it.kind) AS kinds_found, collect(it.type_key) AS types_found,
+         collect(it.salience) AS saliences, collect(it.decay_factor) AS decays, collect(it.created_ts) AS created,
+         collect(CASE WHEN untimed THEN -9223372036854775807 ELSE it.superseded_ts END) AS superseded,
+         collect(coalesce(it.tags, [])) AS tags, collect(coalesce(it.key, '')) AS keys,
+         collect(coalesce(it.source, '')) AS sources, collect(beside) AS follows
 }
 OPTIONAL MATCH (space:Namespace {name: $ns})
 RETURN [n IN near_hits | n.id] AS vector_ids, near_scores AS vector_scores,
