@@ -1,12 +1,11 @@
 // Everything that may answer a query, in one round trip and one row of lists (a row a candidate would cost more than the search).
 // Legs: meaning and words of the Current layer; the same of the Superseded layer, whose hits lead to the heads of their
 // chains; the walk from the entities that the query names; neighbours of strong hits (FOLLOWS, a neuron's ASSOCIATES). What
-// was current at $ask.at counts: the "as of" time, or one that nothing reaches. A node's properties are read in one go, by a map
-// projection: each `node.name` by itself walks the chain of all of them. $ask.near, and texts that are not empty, switch legs on; with $ask.tagged the vector leg is exact among the
-// notes that bear the tags. The walk takes the names that lead to few notes first, and of one that thousands mention the
-// latest 200; its second hop keeps to the relations between entities, so that it does not read through those thousands. A
-// plan is cached by the types and rough sizes of the parameters, and compiling takes a second or more: so what varies in
-// size comes inside one map, into which the planner does not look.
+// was current at $ask.at counts: the "as of" time, or one that nothing reaches. $ask.near, and texts that are not empty, switch
+// legs on; with $ask.tagged the vector leg is exact among the notes that bear the tags. The walk takes the names that lead to few
+// notes first, and of one that thousands mention the latest 200; its second hop keeps to the relations between entities, so that it
+// does not read through those thousands. A plan is cached by the types and rough sizes of the parameters, and compiling takes a
+// second or more: so what varies in size comes inside one map, into which the planner does not look.
 // ask: near, lucene, tagged, at, now, since, types, kinds, names, strong, history, clip
 // params: ns: string, embedding: vector, k: integer, k_old: integer, ask: map
 // returns: vector_ids: list<string>, vector_scores: list<float>, text_ids: list<string>, text_scores: list<float>,
@@ -114,19 +113,17 @@ CALL (near_hits, text_hits, old_vector_hits, old_text_hits, walk_hits) {
     RETURN DISTINCT head AS note, own.id AS via LIMIT 50
   }
   WITH hit, own, gone, note, via LIMIT 1200
-  WITH hit, hit {.id, .terms, .content} AS found, hit:Passage AS passage, via, left(own.content, 200) AS old,
-       note {.id, .kind, .type_key, .content, .salience, .decay_factor, .created_ts, .superseded_ts, .tags, .key, .source} AS it,
-       gone AND via = '' AND note.superseded_ts > $ask.at AS untimed,  // superseded by an edge drawn by hand: nobody noted when
-       COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 } AS beside
-  RETURN collect(found.id) AS hit_ids, collect(it.id) AS note_ids, collect(via) AS vias,
-         collect(coalesce(found.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
-         collect(CASE WHEN via <> '' THEN old WHEN passage THEN found.content ELSE '' END) AS passages,
-         collect(left(it.content, $ask.clip)) AS contents, collect(size(it.content) > $ask.clip) AS clipped,
-         collect(it.kind) AS kinds_found, collect(it.type_key) AS types_found,
-         collect(it.salience) AS saliences, collect(it.decay_factor) AS decays, collect(it.created_ts) AS created,
-         collect(CASE WHEN untimed THEN -9223372036854775807 ELSE it.superseded_ts END) AS superseded,
-         collect(coalesce(it.tags, [])) AS tags, collect(coalesce(it.key, '')) AS keys,
-         collect(coalesce(it.source, '')) AS sources, collect(beside) AS follows
+  RETURN collect(hit.id) AS hit_ids, collect(note.id) AS note_ids, collect(via) AS vias,
+         collect(coalesce(hit.terms, '')) AS terms, collect(coalesce(hit.vector, [])) AS vectors,
+         collect(CASE WHEN via <> '' THEN left(own.content, 200) WHEN hit:Passage THEN hit.content ELSE '' END) AS passages,
+         collect(left(note.content, $ask.clip)) AS contents, collect(size(note.content) > $ask.clip) AS clipped,
+         collect(note.kind) AS kinds_found, collect(note.type_key) AS types_found,
+         collect(note.salience) AS saliences, collect(note.decay_factor) AS decays, collect(note.created_ts) AS created,
+         collect(CASE WHEN gone AND via = '' AND note.superseded_ts > $ask.at THEN -9223372036854775807 ELSE note.superseded_ts END)
+           AS superseded,  // the first: by an edge drawn by hand, so nobody noted the time
+         collect(coalesce(note.tags, [])) AS tags,
+         collect(coalesce(note.key, '')) AS keys, collect(coalesce(note.source, '')) AS sources,
+         collect(COLLECT { MATCH (note)-[:FOLLOWS]-(m:Recallable) WHERE m.ns = $ns RETURN m.id LIMIT 4 }) AS follows
 }
 OPTIONAL MATCH (space:Namespace {name: $ns})
 RETURN [n IN near_hits | n.id] AS vector_ids, near_scores AS vector_scores,
