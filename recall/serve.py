@@ -50,6 +50,8 @@ def fitted(hits: Sequence[Hit], budget: int) -> Fitted:
 
     budget: tokens of content, all hits together.  Smaller hits after a skipped one still come.
     """
+    if sum(len(hit.content.encode("utf-8", "replace")) for hit in hits) <= budget:  # no token is less than a byte
+        return Fitted(list(hits), truncated=False)
     served: list[Hit] = []
     left, truncated = budget, False
     for hit in hits:

@@ -1,24 +1,32 @@
-"""Speed of recall, without the embedding, beside the bare statements, all in one run on one store.
+"""Speed of recall beside the bare statements, all in one run on one store.
 
     python -m tests.bench.recall_speed [--notes 100000] [--rounds 300] [--home DIR]
 
 Prints median and 95th percentile in milliseconds of
-  minimal     a vector and a full-text search in one statement, ids and scores only
+  minimal     a vector and a full-text search in one statement, 100 of each, ids and scores only
   bare        the same with a walk of two hops from the ten nearest: what recall joins, and nothing else
+  narrow      bare, but as many of each as recall asks its legs for
   statement   `recall.candidates` alone, as recall sends it, its row read and thrown away
   recall      `memory.recall` through the dispatcher: validation, statement, fusion, relevance, score, serve, answer
-and the ratios of the medians. Queries differ from call to call; all take turns on each.
+  model       the embedding of a query by the model that ships
+  http        `POST /v1/memory/recall` on a connection that is kept, the embedding included
+the ratios of recall, and what http takes over bare and model. Queries differ from call to call; all take turns on each.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import neo4j
 import numpy as np
@@ -27,12 +35,14 @@ from graph.settings import Settings
 from graph.store import vector
 from recall.candidates import parameters
 from recall.config import RecallConfig
-from recall.embed import register
+from recall.embed import E5, register
 from recall.hits import Query, RecallRequest
 from recall.service import Service, open_service
 from recall.text import query_terms
 from tests.bench.dataset import DIMENSIONS, Dataset, Source, fill
+from web.serve import Server, bind
 
+BARE_K = 100  # of each leg
 MINIMAL = """CYPHER 25
 CALL () {
   MATCH (n:Current)
@@ -64,9 +74,11 @@ RETURN vector_ids, vector_scores, text_ids, text_scores, walk_ids"""
 
 
 class Given:
-    """An embedder that gives the vector it was told to."""
+    """An embedder that gives the vector it was told to; with `model`, after reading the query as that model does."""
 
     name, dimensions, max_tokens = "given", DIMENSIONS, 512
+
+    model: E5 | None = None
 
     def __init__(self) -> None:
         self.next = np.eye(1, DIMENSIONS, dtype=np.float32)
@@ -75,17 +87,19 @@ class Given:
         return np.repeat(self.next, len(texts), axis=0)
 
     def queries(self, texts: Any) -> Any:
+        if self.model:
+            self.model.queries(texts)
         return self.next
 
     def count_tokens(self, text: str) -> int:
         return len(text) // 4
 
 
-def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> dict[str, list[float]]:
+def measure(service: Service, given: Given, model: E5, http: Http, dataset: Dataset, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of each way, a list in the order of the rounds."""
     source, chance = Source(dataset, dataset.seed + 2), random.Random(dataset.seed)
     driver = neo4j.GraphDatabase.driver(service.endpoint.uri, auth=(service.endpoint.username, service.endpoint.password))
-    took: dict[str, list[float]] = {"minimal": [], "bare": [], "statement": [], "recall": []}
+    took: dict[str, list[float]] = {}
     kinds = sorted(service.dispatcher.runtime.kinds)
     for text, found in zip(source.texts(rounds, 8), source.vectors(rounds), strict=True):
         ns = chance.choice(dataset.namespaces)
@@ -93,18 +107,59 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
         query = Query(text=text, terms=query_terms(text), embedding=found)
         params = parameters(ns, query, request, RecallConfig(), kinds)
         given.next = found[None]
-        minimal = {"ns": ns, "embedding": vector(found), "lucene": params["ask"]["lucene"], "k": params["k"]}
+        narrow = {"ns": ns, "embedding": vector(found), "lucene": params["ask"]["lucene"], "k": params["k"]}
+        wide = narrow | {"k": BARE_K}
+        turned = " ".join(reversed(text.split()))  # another text of the same words, whose embedding is not held
         ways = {
-            "minimal": lambda minimal=minimal: _run(driver, MINIMAL, minimal),
-            "bare": lambda minimal=minimal: _run(driver, BARE, minimal),
+            "minimal": lambda wide=wide: _run(driver, MINIMAL, wide),
+            "bare": lambda wide=wide: _run(driver, BARE, wide),
+            "narrow": lambda narrow=narrow: _run(driver, BARE, narrow),
             "statement": lambda ns=ns, params=params: service.store.within(ns).one("recall.candidates", **params),
             "recall": lambda ns=ns, text=text: service.dispatcher.call(
                 "memory.recall", {"query": text, "min_score": 0}, ns=ns
             ),
+            "model": lambda text=text: model.queries([text]),
+            "http": lambda ns=ns, turned=turned: _over_http(http, given, model, ns, turned),
         }
         take_turns(ways, took, chance)
     driver.close()
     return took
+
+
+def _over_http(http: Http, given: Given, model: E5, ns: str, text: str) -> None:
+    given.model = model
+    http.recall(ns, text)
+    given.model = None
+
+
+class Http:
+    """A client on one connection."""
+
+    def __init__(self, url: str):
+        self._connection = HTTPConnection(urlsplit(url).netloc)
+
+    def recall(self, ns: str, text: str) -> None:
+        headers = {"Content-Type": "application/json", "X-Namespace": ns}
+        self._connection.request("POST", "/v1/memory/recall", json.dumps({"query": text, "min_score": 0}), headers)
+        answer = self._connection.getresponse()
+        body = json.load(answer)
+        if answer.status != 200:
+            raise RuntimeError(f"{answer.status}: {body}")
+
+
+@contextmanager
+def over_http(service: Service) -> Iterator[Http]:
+    """The service over HTTP in this process, while the block runs."""
+    settings = Settings(port=0, auth="off")
+    with bind(settings) as sock:
+        server = Server(service, settings, sock)
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        try:
+            yield Http(server.url)
+        finally:
+            server.stop()
+            thread.join(20)
 
 
 def take_turns(ways: Mapping[str, Callable[[], Any]], took: dict[str, list[float]], chance: random.Random) -> None:
@@ -112,7 +167,7 @@ def take_turns(ways: Mapping[str, Callable[[], Any]], took: dict[str, list[float
     for name in chance.sample(list(ways), len(ways)):
         started = time.perf_counter()
         ways[name]()
-        took[name].append((time.perf_counter() - started) * 1000)
+        took.setdefault(name, []).append((time.perf_counter() - started) * 1000)
 
 
 def _run(driver: neo4j.Driver, statement: str, params: dict[str, Any]) -> None:
@@ -138,15 +193,21 @@ def main() -> None:
             started = time.perf_counter()
             fill(service.store, dataset, print)
             print(f"{args.notes} notes until searchable: {time.perf_counter() - started:.0f} s")
-        measure(service, given, dataset, args.rounds // 3)  # warm
-        took = measure(service, given, dataset, args.rounds)
+        model = E5(Settings.from_environment().cache)
+        with over_http(service) as http:
+            measure(service, given, model, http, dataset, args.rounds // 3)  # warm
+            took = measure(service, given, model, http, dataset, args.rounds)
     finally:
         service.close()
     for name, times in took.items():
         print(f"{name:10} p50 {np.percentile(times, 50):6.1f} ms   p95 {np.percentile(times, 95):6.1f} ms")
-    for beside in ("statement", "bare", "minimal"):
+    for beside in ("statement", "narrow", "bare", "minimal"):
         ratios = [np.percentile(took["recall"], q) / np.percentile(took[beside], q) for q in (50, 95)]
         print(f"recall / {beside}: p50 {ratios[0]:.2f}, p95 {ratios[1]:.2f}")
+    over = [
+        np.percentile(took["http"], q) - np.percentile(took["bare"], q) - np.percentile(took["model"], q) for q in (50, 95)
+    ]
+    print(f"http - bare - model: p50 {over[0]:.1f} ms, p95 {over[1]:.1f} ms")
 
 
 if __name__ == "__main__":
