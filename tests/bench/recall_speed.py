@@ -110,7 +110,7 @@ def measure(service: Service, given: Given, model: E5, http: Http, dataset: Data
         narrow = {"ns": ns, "embedding": vector(found), "lucene": params["ask"]["lucene"], "k": params["k"]}
         wide = narrow | {"k": BARE_K}
         turned = " ".join(reversed(text.split()))  # another text of the same words, whose embedding is not held
-        ways = {
+        ways: dict[str, Callable[[], Any]] = {
             "minimal": lambda wide=wide: _run(driver, MINIMAL, wide),
             "bare": lambda wide=wide: _run(driver, BARE, wide),
             "narrow": lambda narrow=narrow: _run(driver, BARE, narrow),
@@ -204,9 +204,8 @@ def main() -> None:
     for beside in ("statement", "narrow", "bare", "minimal"):
         ratios = [np.percentile(took["recall"], q) / np.percentile(took[beside], q) for q in (50, 95)]
         print(f"recall / {beside}: p50 {ratios[0]:.2f}, p95 {ratios[1]:.2f}")
-    over = [
-        np.percentile(took["http"], q) - np.percentile(took["bare"], q) - np.percentile(took["model"], q) for q in (50, 95)
-    ]
+    at = {name: np.percentile(times, (50, 95)) for name, times in took.items()}
+    over = at["http"] - at["bare"] - at["model"]
     print(f"http - bare - model: p50 {over[0]:.1f} ms, p95 {over[1]:.1f} ms")
 
 
