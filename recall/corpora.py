@@ -121,7 +121,7 @@ def _asked(corpus: Corpus, stored: Mapping[str, Any], embedder: Embedder) -> Cor
 def _pool_rows(
     corpus: Corpus, indexes: Sequence[_Postings], asked: Sequence[str], vector: NDArray[np.float32]
 ) -> list[tuple[int, int]]:
-    """(row, note it is served as) of what the candidate statement would read closely."""
+    """(row, note it is served as) of what the candidate statement would read."""
     cosines = corpus.vectors @ vector
     found: set[int] = set()
     depth = candidate_count(LIMIT)

@@ -7,7 +7,7 @@ spans all namespaces, so its scores find candidates and do not judge them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,12 +134,12 @@ def _ranked(values: Floats) -> float:
     return float(np.partition(values, -CROWD)[-CROWD]) if len(values) >= CROWD else 0.0
 
 
-def _counts(rows: Sequence[str], terms: Sequence[str]) -> Floats:
-    """How often each row has each term, (len(terms), len(rows))."""
-    at = {term: n * len(rows) for n, term in enumerate(terms)}
-    cells = [at[word] + row for row, text in enumerate(rows) for word in text.split(" ") if word in at]
-    counts = np.bincount(np.array(cells, dtype=np.intp), minlength=len(terms) * len(rows))
-    return counts.reshape(len(terms), len(rows)).astype(np.float64)
+def _counts(rows: Sequence[str], at: Mapping[str, int]) -> Floats:
+    """How often each row has each term, (len(at), len(rows)). at: the line of each term, from 0."""
+    n = len(rows)
+    cells = [at[word] * n + row for row, text in enumerate(rows) for word in text.split(" ") if word in at]
+    counts = np.bincount(np.array(cells, dtype=np.intp), minlength=len(at) * n)
+    return counts.reshape(len(at), n).astype(np.float64)
 
 
 class _Matcher:
@@ -152,7 +152,7 @@ class _Matcher:
         usual = background.length if background.notes else (background.length + float(lengths.mean())) / 2
         slow = K1 * (1 - B + B * lengths / max(usual, 1.0))
         self.at = {term: n for n, term in enumerate(terms)}
-        counts = _counts(rows, terms)
+        counts = _counts(rows, self.at)
         self.has = (counts > 0).astype(np.float64)
         self.often = counts * (K1 + 1) / (counts + slow)
         self.seen = self.has.sum(axis=1).tolist()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -20,7 +19,7 @@ from graph.packs import Answer, Dispatcher
 from graph.settings import Settings
 from graph.store import Store
 from recall.service import Service, open_service
-from web.serve import Server, bind
+from tests.serving import served
 
 
 class Caller:
@@ -112,14 +111,8 @@ def by_hand(driver: neo4j.Driver, ns: str) -> Callable[..., list[Mapping[str, An
 @pytest.fixture(scope="session")
 def url(service: Service) -> Iterator[str]:
     """The service over HTTP, without keys."""
-    settings = Settings(port=0, auth="off")
-    with bind(settings) as sock:
-        server = Server(service, settings, sock)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        yield server.url
-        server.stop()
-        thread.join(20)
+    with served(service, Settings(port=0, auth="off")) as address:
+        yield address
 
 
 def free_port() -> int:

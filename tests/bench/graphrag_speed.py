@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections import defaultdict
 from pathlib import Path
 
 import neo4j
@@ -37,7 +36,7 @@ def measure(service: Service, given: Given, dataset: Dataset, rounds: int) -> di
     indexes = {"vector_index_name": "current_embedding", "fulltext_index_name": "current_text"}
     plain = HybridRetriever(driver, **indexes, return_properties=["id", "content"])
     hops = HybridCypherRetriever(driver, **indexes, retrieval_query=HOPS)
-    took: dict[str, list[float]] = defaultdict(list)
+    took: dict[str, list[float]] = {}
     for text, found in zip(source.texts(rounds, 8), source.vectors(rounds), strict=True):
         ns, given.next = chance.choice(dataset.namespaces), found[None]
         asked = {"query_text": text, "query_vector": found.tolist()}

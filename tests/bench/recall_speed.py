@@ -19,10 +19,8 @@ import argparse
 import json
 import random
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -40,7 +38,7 @@ from recall.hits import Query, RecallRequest
 from recall.service import Service, open_service
 from recall.text import query_terms
 from tests.bench.dataset import DIMENSIONS, Dataset, Source, fill
-from web.serve import Server, bind
+from tests.serving import served
 
 BARE_K = 100  # of each leg
 MINIMAL = """CYPHER 25
@@ -77,7 +75,6 @@ class Given:
     """An embedder that gives the vector it was told to; with `model`, after reading the query as that model does."""
 
     name, dimensions, max_tokens = "given", DIMENSIONS, 512
-
     model: E5 | None = None
 
     def __init__(self) -> None:
@@ -147,21 +144,6 @@ class Http:
             raise RuntimeError(f"{answer.status}: {body}")
 
 
-@contextmanager
-def over_http(service: Service) -> Iterator[Http]:
-    """The service over HTTP in this process, while the block runs."""
-    settings = Settings(port=0, auth="off")
-    with bind(settings) as sock:
-        server = Server(service, settings, sock)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        try:
-            yield Http(server.url)
-        finally:
-            server.stop()
-            thread.join(20)
-
-
 def take_turns(ways: Mapping[str, Callable[[], Any]], took: dict[str, list[float]], chance: random.Random) -> None:
     """Goes each way once, in an order by chance, and notes its milliseconds."""
     for name in chance.sample(list(ways), len(ways)):
@@ -194,17 +176,18 @@ def main() -> None:
             fill(service.store, dataset, print)
             print(f"{args.notes} notes until searchable: {time.perf_counter() - started:.0f} s")
         model = E5(Settings.from_environment().cache)
-        with over_http(service) as http:
+        with served(service, Settings(port=0, auth="off")) as url:
+            http = Http(url)
             measure(service, given, model, http, dataset, args.rounds // 3)  # warm
             took = measure(service, given, model, http, dataset, args.rounds)
     finally:
         service.close()
-    for name, times in took.items():
-        print(f"{name:10} p50 {np.percentile(times, 50):6.1f} ms   p95 {np.percentile(times, 95):6.1f} ms")
-    for beside in ("statement", "narrow", "bare", "minimal"):
-        ratios = [np.percentile(took["recall"], q) / np.percentile(took[beside], q) for q in (50, 95)]
-        print(f"recall / {beside}: p50 {ratios[0]:.2f}, p95 {ratios[1]:.2f}")
     at = {name: np.percentile(times, (50, 95)) for name, times in took.items()}
+    for name, (p50, p95) in at.items():
+        print(f"{name:10} p50 {p50:6.1f} ms   p95 {p95:6.1f} ms")
+    for beside in ("statement", "narrow", "bare", "minimal"):
+        ratios = at["recall"] / at[beside]
+        print(f"recall / {beside}: p50 {ratios[0]:.2f}, p95 {ratios[1]:.2f}")
     over = at["http"] - at["bare"] - at["model"]
     print(f"http - bare - model: p50 {over[0]:.1f} ms, p95 {over[1]:.1f} ms")
 

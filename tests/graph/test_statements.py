@@ -215,6 +215,13 @@ def every_slot(service) -> Iterator[None]:
         store.auto("schema.drop_index", name=name)
 
 
+def test_a_hint_asks_for_a_seek():
+    """Without the word Neo4j may take the index and yet read all of it, every namespace's, where it holds little."""
+    hints = [(name, hint) for name, each in SHIPPED.items() for hint in re.findall(r"USING INDEX (\w+)", each.text)]
+    assert hints
+    assert [name for name, hint in hints if hint != "SEEK"] == []
+
+
 @pytest.mark.usefixtures("every_slot")
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_server_plans_a_statement_without_a_scan_and_with_its_indexes_online(store, driver, name):

@@ -12,7 +12,7 @@ from samples import DAY_TS
 from graph.errors import StatementFailed, StoreTimeout, StoreUnavailable
 from graph.records import ALWAYS_TS
 from recall.candidates import Moment, candidates, lucene_filters, parameters
-from recall.config import RecallConfig, candidate_count
+from recall.config import RecallConfig, candidate_count, old_candidate_count
 from recall.hits import Query, RecallRequest
 from recall.text import query_terms
 
@@ -49,6 +49,7 @@ def among(call, crowd):
 
 def test_a_leg_is_asked_for_four_times_the_limit_within_bounds():
     assert [candidate_count(limit) for limit in (1, 2, 3, 10, 25, 200)] == [40, 40, 40, 40, 100, 500]
+    assert [old_candidate_count(limit, most=40) for limit in (1, 10, 25, 200)] == [10, 10, 25, 40]
 
 
 # filters

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -24,7 +24,7 @@ from graph import keys
 from graph.keys import KeyRing
 from graph.settings import Settings
 from recall.service import Service
-from web.serve import Server, bind
+from tests.serving import served
 
 pytestmark = needs_chromium
 EVIL = '<script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">\'"><svg onload=window.hacked=3> tide'
@@ -34,20 +34,12 @@ NAMED = {"textbox", "searchbox", "button", "link", "combobox", "checkbox", "spin
 @pytest.fixture(scope="module")
 def serving(service: Service) -> Iterator[Callable[..., str]]:
     """`serving(auth="on")` is the address of a server."""
-    running = []
+    with ExitStack() as running:
 
-    def start(**settings: str) -> str:
-        chosen = Settings(port=0, **settings)  # type: ignore[arg-type]
-        server = Server(service, chosen, bind(chosen))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        running.append((server, thread))
-        return server.url
+        def start(**settings: str) -> str:
+            return running.enter_context(served(service, Settings(port=0, **settings)))  # type: ignore[arg-type]
 
-    yield start
-    for server, thread in running:
-        server.stop()
-        thread.join(20)
+        yield start
 
 
 @pytest.fixture(scope="module")

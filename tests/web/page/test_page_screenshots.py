@@ -8,7 +8,6 @@ They show the sample graph, with the embedding model that ships.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -23,8 +22,8 @@ from graph.settings import Settings
 from recall.service import Service, open_service
 from seeds.loader import load_sample
 from tests.conftest import Caller
+from tests.serving import served
 from web.neo4j_browser import Browser
-from web.serve import Server, bind
 
 pytestmark = [
     needs_chromium,
@@ -63,13 +62,8 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.fixture(scope="module")
 def url(sample: Service) -> Iterator[str]:
-    settings = Settings(port=0)
-    server = Server(sample, settings, bind(settings))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield server.url
-    server.stop()
-    thread.join(20)
+    with served(sample, Settings(port=0)) as address:
+        yield address
 
 
 @pytest.fixture
