@@ -32,15 +32,16 @@ VERSION: Final = 1
 MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
 AT_FLOOR: Final = -math.log(2 * (1 / RECALL_MIN_SCORE - 1))  # log ratio at the floor, where the other ratio is beyond doubt
-FADES: Final = 1.12  # how far from there caution reaches, in multiples of itself; above 1, or the order would turn round
+# Where caution begins and ends, in multiples of itself, as distances below the floor and above what it lowers to the floor.
+FADES: Final = (0.12, 0.25)
 
 
 @dataclass(frozen=True, slots=True)
 class Odds:
     """A logistic model: log likelihood ratio = intercept + weights . evidence, weights in the order of `NAMES`.
 
-    caution: nats that a ratio is lowered by where it decides about the floor; it fades to nothing on either side, so that
-    what is far from the floor keeps its calibration.
+    caution: nats above the floor that a ratio must have to reach it. What lies between is told as just below the floor;
+    everything else keeps its calibration.
     """
 
     intercept: float
@@ -61,8 +62,8 @@ class Odds:
         ratio = np.clip(values @ self.weights + self.intercept, -40.0, 40.0)
         if not self.caution:
             return ratio
-        distance = np.abs(ratio - (AT_FLOOR + self.caution)) / (FADES * self.caution)
-        return np.asarray(ratio - self.caution * np.maximum(0.0, 1 - distance))
+        begins, ends = AT_FLOOR - FADES[0] * self.caution, AT_FLOOR + (1 + FADES[1]) * self.caution
+        return np.interp(ratio, [-40.0, begins, AT_FLOOR + self.caution, ends, 40.0], [-40.0, begins, AT_FLOOR, ends, 40.0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -36,7 +36,8 @@ def figures(read: Sequence[Corpus], calibrator: Calibrator, mode: str) -> dict[s
     """The figures of `bench/recall_bench.py`, and the expected calibration error at even odds."""
     found: dict[str, list[float]] = defaultdict(list)
     tops: dict[str, list[float]] = defaultdict(list)
-    for _, asked, relevance, good in ranked(read, calibrator, mode):
+    rows = list(ranked(read, calibrator, mode))
+    for _, asked, relevance, good in rows:
         over = relevance >= RECALL_MIN_SCORE
         kind = "answerable" if asked.answerable else "trivial" if asked.kind == "trivial" else "cross"
         tops[kind].append(float(relevance.max(initial=0.0)))
@@ -52,8 +53,12 @@ def figures(read: Sequence[Corpus], calibrator: Calibrator, mode: str) -> dict[s
     for kind in ("cross", "trivial"):
         if tops[kind] and tops["answerable"]:
             summary[f"AUROC_{kind}"] = round(auroc(tops["answerable"], tops[kind]), 4)
-    curve = reliability(read, calibrator, mode)
-    return summary | {"ECE": round(sum(bin["weight"] * abs(bin["true"] - bin["mean"]) for bin in curve), 3)}
+    return summary | {"ECE": round(expected_error(reliability(rows)), 3)}
+
+
+def expected_error(curve: Iterable[dict[str, float]]) -> float:
+    """Expected calibration error: how far the bins' means lie from what is true, on average by weight."""
+    return sum(bin["weight"] * abs(bin["true"] - bin["mean"]) for bin in curve)
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
@@ -63,10 +68,10 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     return float(np.mean(wins) / 2 / len(below))
 
 
-def reliability(read: Sequence[Corpus], calibrator: Calibrator, mode: str, bins: int = 10) -> list[dict[str, float]]:
+def reliability(rows: Iterable[Ranked], bins: int = 10) -> list[dict[str, float]]:
     """Per bin of relevance its weight, its mean relevance, and the share that is true; at even odds against noise."""
     halves: dict[str, list[float]] = defaultdict(list)
-    for _, asked, relevance, good in ranked(read, calibrator, mode):
+    for _, asked, relevance, good in rows:
         if not asked.answerable:
             halves["unanswerable"] += relevance[:5].tolist()
             continue

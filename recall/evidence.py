@@ -22,11 +22,13 @@ STEM, PARTS, SMALL = 0.95, 0.9, 0.3  # worth of a stem, of parts found apart, an
 LARGEST = 10_000  # notes from which more of them no longer make a chance hit more likely
 CROWD = 6  # rank of the row that stands for what else is there
 NEIGHBOUR = 0.6  # worth of a word that the turn before or after has
+SIDE_BY_SIDE = 4  # index terms from one word to the next with at most a stop word or two between them; stems count as terms
+GAP = " " * (SIDE_BY_SIDE + 1)  # keeps the last word of a row from being beside the first of the next
 K1, B = 1.2, 0.75
 NAMES = (
     "closeness", "meaning", "meaning_behind", "coverage", "coverage_behind", "words", "information", "beside_coverage",
-    "linked", "best_closeness", "best_coverage", "best_information", "crowd_meaning", "crowd_coverage", "matter",
-    "stop_words", "size",
+    "linked", "best_closeness", "best_coverage", "best_information", "side_by_side", "unknown", "crowd_meaning",
+    "crowd_coverage", "matter", "stop_words", "size",
 )  # fmt: skip
 OF_QUERY = ("matter", "stop_words")  # what the words of a query say whatever the rows hold
 
@@ -134,12 +136,34 @@ def _ranked(values: Floats) -> float:
     return float(np.partition(values, -CROWD)[-CROWD]) if len(values) >= CROWD else 0.0
 
 
-def _counts(rows: Sequence[str], at: Mapping[str, int]) -> Floats:
-    """How often each row has each term, (len(at), len(rows)). at: the line of each term, from 0."""
-    n = len(rows)
-    cells = [at[word] * n + row for row, text in enumerate(rows) for word in text.split(" ") if word in at]
-    counts = np.bincount(np.array(cells, dtype=np.intp), minlength=len(at) * n)
-    return counts.reshape(len(at), n).astype(np.float64)
+class _Places:
+    """Where the rows have the terms of a query.
+
+    lines: the number of each term found.  rows: the row that has it.  places: how many terms lie before it.
+    """
+
+    def __init__(self, rows: Sequence[str], at: Mapping[str, int], lengths: NDArray[np.intp]):
+        words = GAP.join(rows).split(" ")
+        self.places = np.array([place for place, word in enumerate(words) if word in at], dtype=np.intp)
+        self.lines = np.array([at[words[place]] for place in self.places.tolist()], dtype=np.intp)
+        self.rows = np.repeat(np.arange(len(rows)), lengths + SIDE_BY_SIDE)[self.places]
+        self._shape = len(at), len(rows)
+
+    def counts(self) -> Floats:
+        """How often each row has each term, (terms, rows)."""
+        terms, rows = self._shape
+        counts = np.bincount(self.lines * rows + self.rows, minlength=terms * rows)
+        return counts.reshape(self._shape).astype(np.float64)
+
+    def together(self, words: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The numbers of the words that some row has side by side with the next. words: the word of each term, (terms,)."""
+        found = words[self.lines]
+        near = []
+        for step in (1, 2, 3):
+            one, other = found[:-step], found[step:]
+            beside = (self.places[step:] - self.places[:-step] <= SIDE_BY_SIDE) & (np.abs(one - other) == 1)
+            near.append(np.minimum(one, other)[beside])
+        return np.unique(np.concatenate(near))
 
 
 class _Matcher:
@@ -148,11 +172,12 @@ class _Matcher:
     def __init__(self, rows: Sequence[str], terms: Sequence[str], background: Background):
         self.background = background
         self.total = max(background.notes, len(rows)) + PSEUDO_NOTES
-        lengths = np.array([row.count(" ") + 1 for row in rows], dtype=np.float64)
+        lengths = np.array([row.count(" ") + 1 for row in rows], dtype=np.intp)
         usual = background.length if background.notes else (background.length + float(lengths.mean())) / 2
         slow = K1 * (1 - B + B * lengths / max(usual, 1.0))
         self.at = {term: n for n, term in enumerate(terms)}
-        counts = _counts(rows, self.at)
+        self.places = _Places(rows, self.at, lengths)
+        counts = self.places.counts()
         self.has = (counts > 0).astype(np.float64)
         self.often = counts * (K1 + 1) / (counts + slow)
         self.seen = self.has.sum(axis=1).tolist()
@@ -171,6 +196,15 @@ class _Matcher:
             return sum(self.worth(part) for part in word.parts)
         rarity = min(self.rarity(word.text), self.rarity(word.stem)) if word.stem else self.rarity(word.text)
         return rarity * (SMALL if is_small(word) else 1.0)
+
+    def side_by_side(self, words: Sequence[Word]) -> Floats:
+        """Whether some row has each word side by side with the next one, (len(words) - 1,) of 0 and 1."""
+        word_of = np.empty(len(self.at), dtype=np.intp)
+        for number, word in reversed(list(enumerate(words))):
+            word_of[[self.at[term] for term in word.forms()]] = number
+        found = np.zeros(len(words) - 1)
+        found[self.places.together(word_of)] = 1.0
+        return found
 
     def match(self, word: Word) -> tuple[Floats, Floats]:
         """(whether each row has the word, in [0, 1]; the same with how often it has it, in [0, K1 + 1])."""
@@ -217,6 +251,9 @@ def _words(pool: Candidates, query: QueryTerms, background: Background, beside: 
     score = score / max(float(score.max()), 1e-9)
     wider = shares @ np.maximum(has, NEIGHBOUR * _best_beside(has, beside, 0.0))
     matter = sum(value for value, word in zip(shares, query.words, strict=True) if not is_small(word))
+    known = has.max(axis=1)
+    pairs_worth = np.minimum(worth[:-1], worth[1:])
+    beside_next = matcher.side_by_side(query.words) @ pairs_worth / max(pairs_worth.sum(), 1e-9)
     n = len(coverage)
     return {
         "coverage": coverage,
@@ -226,6 +263,8 @@ def _words(pool: Candidates, query: QueryTerms, background: Background, beside: 
         "beside_coverage": wider - coverage,
         "best_coverage": np.full(n, coverage.max()),
         "best_information": np.full(n, math.log1p(float(information.max()))),
+        "side_by_side": np.full(n, float(beside_next)),
+        "unknown": np.full(n, math.log1p(float(worth @ (1 - known)))),
         "crowd_coverage": np.full(n, _ranked(coverage)),
         "matter": np.full(n, 0.0 if query.only_stop_words else matter),
         "stop_words": np.full(n, float(query.only_stop_words)),

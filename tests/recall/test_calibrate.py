@@ -30,8 +30,11 @@ STORE = [
     "화요일마다 식물원 온실에서 난초 분갈이 수업이 열립니다.",
     "Library fastpump v2.14.3-rc1 fixed the leaking socket.",
 ]
-RISES = ["closeness", "meaning", "coverage", "words", "information", "beside_coverage", "linked", "matter", "best_coverage"]
-FALLS = ["meaning_behind", "coverage_behind", "crowd_coverage", "crowd_meaning", "stop_words", "size"]
+RISES = [
+    *("closeness", "meaning", "coverage", "words", "information", "beside_coverage", "linked", "matter"),
+    *("best_closeness", "best_coverage", "best_information", "side_by_side"),
+]
+FALLS = ["unknown", "meaning_behind", "coverage_behind", "crowd_coverage", "crowd_meaning", "stop_words", "size"]
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +133,7 @@ def test_relevance_lies_between_0_and_1_and_orders_finely(e5: Embedder) -> None:
 def test_relevance_never_falls_when_evidence_rises(mode: str) -> None:
     calibrator = shipped().modes[mode]
     random = np.random.default_rng(3)
+    assert {*RISES, *FALLS} == {*NAMES}
     base = np.abs(random.normal(size=(50, len(NAMES))))
     before = calibrator.probability(base)
     for name in RISES + FALLS:
@@ -145,7 +149,8 @@ def test_caution_lowers_a_ratio_only_near_the_floor_and_keeps_the_order() -> Non
     before, after = plain.log_ratio(ratios), careful.log_ratio(ratios)
     assert (np.diff(after) > 0).all()
     assert ((before - after) <= 2.0).all()
-    assert (before[np.abs(before) > 4] == after[np.abs(before) > 4]).all()
+    far = (before < AT_FLOOR - 0.3) | (before > AT_FLOOR + 2.6)
+    assert after[far] == pytest.approx(before[far])
     crossing = before[np.searchsorted(after, AT_FLOOR)]
     assert crossing - AT_FLOOR == pytest.approx(2.0, abs=0.06)
 

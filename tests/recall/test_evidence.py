@@ -57,6 +57,31 @@ def test_a_word_that_no_note_has_counts_as_the_rarest() -> None:
     assert unknown[0] < 0.6
 
 
+def test_words_side_by_side_are_told_from_the_same_words_apart() -> None:
+    query = "where is Toad Hall"
+    together = asked(query, ["Toad Hall lies by the river.", "A hall."]).column("side_by_side")
+    across = asked(query, ["A toad sat on the wide stone stairs before the hall.", "A toad", "Hall of fame"]).column(
+        "side_by_side"
+    )
+    inflected = asked("act of war", ["Acts of war."]).column("side_by_side")
+    assert together.tolist() == pytest.approx([1, 1])
+    assert across.tolist() == [0, 0, 0]
+    assert inflected[0] == pytest.approx(1)
+
+
+def test_a_word_alone_is_beside_no_other() -> None:
+    assert asked("anchor", ["anchor", "anchor anchor"]).column("side_by_side").tolist() == [0, 0]
+
+
+def test_what_no_candidate_has_is_unknown_in_nats() -> None:
+    none = asked("anchor chain", ["an anchor", "a chain"]).column("unknown")
+    some = asked("anchor xqzv", ["an anchor", "a chain"]).column("unknown")
+    more = asked("anchor xqzv qwzj", ["an anchor", "a chain"]).column("unknown")
+    assert none.tolist() == [0, 0]
+    assert 0 < some[0] < more[0]
+    assert np.expm1(more[0]) == pytest.approx(2 * np.expm1(some[0]))
+
+
 def test_parts_and_stems_count_almost_as_the_word() -> None:
     found = asked("ADR-0172", ["Rule ADR-0172.", "Rule ADR 0172.", "Rule ADR-0173."]).column("coverage")
     assert found[0] == pytest.approx(1)

@@ -52,6 +52,8 @@ EVIDENCE: Final[Mapping[str, tuple[str, str]]] = {
     "best_closeness": ("The pool's closeness", "closeness of the best candidate"),
     "best_coverage": ("The pool's words", "words covered by the best candidate"),
     "best_information": ("The pool's information", "information of the best candidate"),
+    "side_by_side": ("Words side by side", "share of its pairs of words that some candidate has side by side"),
+    "unknown": ("Unknown words", "what the words would tell that no candidate has, in nats, on a log scale"),
     "crowd_meaning": ("The crowd's meaning", "meaning of the candidate at rank six: high if many are alike"),
     "crowd_coverage": ("The crowd's words", "words covered by the candidate at rank six"),
     "matter": ("Matter in the question", "share of the question that is more than small talk"),
@@ -59,8 +61,8 @@ EVIDENCE: Final[Mapping[str, tuple[str, str]]] = {
     "size": ("Size of the namespace", "number of its notes, on a log scale"),
 }
 OF_ALL: Final = (  # evidence that all candidates of a question share
-    *("best_closeness", "best_coverage", "best_information", "crowd_meaning", "crowd_coverage"),
-    *("matter", "stop_words", "size"),
+    *("best_closeness", "best_coverage", "best_information", "side_by_side", "unknown"),
+    *("crowd_meaning", "crowd_coverage", "matter", "stop_words", "size"),
 )
 BLOCKS: Final[Mapping[str, str]] = {
     "user": "The active task",
