@@ -25,16 +25,17 @@ from recall.links import linked
 
 LABELS: Final = Path(__file__).with_name("labels") / "written.json"
 QUERYS: Final = (
-    *("best_closeness", "best_coverage", "best_information", "side_by_side", "unknown"),
+    *("best_closeness", "best_coverage", "best_information", "best_both", "side_by_side", "unknown"),
     *("matter", "stop_words", "size"),
 )
+UNUSED: Final = {"hybrid": "best_coverage", "dense": "best_both", "lexical": "best_both"}  # one of the two says it all
 AGAINST: Final = ("meaning_behind", "coverage_behind", "unknown", "crowd_meaning", "crowd_coverage", "stop_words", "size")
 # Share of each group of corpora in either model: passages of two hops teach little about which turn of a talk is meant.
 SHARES: Final = {"answerable": {"rfcs": 0.7, "musique": 1.0}, "match": {"rfcs": 0.7, "musique": 0.3}}
 WRITTEN_SHARE: Final = 2.0
 PENALTY: Final = {"answerable": 1e-4, "match": 1e-3}
 # What relevance leans to the safe side by, in nats: a false memory costs more than a missing one.
-CAUTION: Final = {"hybrid": 2.1, "dense": 1.5, "lexical": 1.5}
+CAUTION: Final = {"hybrid": 2.0, "dense": 1.5, "lexical": 1.5}
 FROM_UNANSWERABLE, FROM_ANSWERABLE = 2, 20  # best rows that are noise (a), and noise (b)
 Rows = tuple[Floats, Floats]  # evidence, and the weight of each row
 
@@ -105,7 +106,8 @@ def fit_mode(read: Sequence[Corpus], mode: str) -> Calibrator:
     known = [corpus for corpus in read if mode != "dense" or not corpus.name.startswith("lang")]
     sets = [(corpus, [evidence_of(corpus, asked, mode) for asked in corpus.asked]) for corpus in known]
     rows = labelled(sets, SHARES["answerable"])
-    answerable = fitted(rows["true"], rows["answerable"], QUERYS, PENALTY["answerable"])
+    querys = [name for name in QUERYS if name != UNUSED[mode]]
+    answerable = fitted(rows["true"], rows["answerable"], querys, PENALTY["answerable"])
     own = [name for name in NAMES if name not in QUERYS]
     for again in range(1 if mode == "dense" else 3):
         rows = labelled(sets, SHARES["match"])

@@ -23,11 +23,12 @@ LARGEST = 10_000  # notes from which more of them no longer make a chance hit mo
 CROWD = 6  # rank of the row that stands for what else is there
 NEIGHBOUR = 0.6  # worth of a word that the turn before or after has
 SIDE_BY_SIDE = 4  # index terms from one word to the next with at most a stop word or two between them; stems count as terms
+BOTH = 0.3  # worth of a standard deviation of closeness, against a whole query covered
 GAP = " " * (SIDE_BY_SIDE + 1)  # keeps the last word of a row from being beside the first of the next
 K1, B = 1.2, 0.75
 NAMES = (
     "closeness", "meaning", "meaning_behind", "coverage", "coverage_behind", "words", "information", "beside_coverage",
-    "linked", "best_closeness", "best_coverage", "best_information", "side_by_side", "unknown", "crowd_meaning",
+    "linked", "best_closeness", "best_coverage", "best_information", "best_both", "side_by_side", "unknown", "crowd_meaning",
     "crowd_coverage", "matter", "stop_words", "size",
 )  # fmt: skip
 OF_QUERY = ("matter", "stop_words")  # what the words of a query say whatever the rows hold
@@ -80,6 +81,7 @@ def gathered(
     if query.words and n:
         found = _words(pool, query, background, beside)
         values |= found if words else {name: found[name] for name in OF_QUERY}
+        values["best_both"] = np.full(n, float((BOTH * values["closeness"] + values["coverage"]).max()))
     return Evidence(np.stack([values[name] for name in NAMES], axis=1), has_meaning, has_words)
 
 

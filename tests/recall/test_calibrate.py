@@ -32,7 +32,7 @@ STORE = [
 ]
 RISES = [
     *("closeness", "meaning", "coverage", "words", "information", "beside_coverage", "linked", "matter"),
-    *("best_closeness", "best_coverage", "best_information", "side_by_side"),
+    *("best_closeness", "best_coverage", "best_information", "best_both", "side_by_side"),
 ]
 FALLS = ["unknown", "meaning_behind", "coverage_behind", "crowd_coverage", "crowd_meaning", "stop_words", "size"]
 

@@ -82,6 +82,17 @@ def test_what_no_candidate_has_is_unknown_in_nats() -> None:
     assert np.expm1(more[0]) == pytest.approx(2 * np.expm1(some[0]))
 
 
+def test_the_best_by_both_is_one_candidate() -> None:
+    """Two candidates, one near in meaning and one with the words, are less than one that is both."""
+    vectors = np.eye(3, 384, dtype=np.float32)
+
+    def best(texts: Sequence[str]) -> float:
+        pool = candidates(texts, vectors=vectors[: len(texts)])
+        return float(gathered(pool, query_terms("anchor chain"), vectors[0], Background.shipped()).column("best_both")[0])
+
+    assert best(["anchor chain", "a wall"]) > best(["a wall", "anchor chain"]) + 0.5
+
+
 def test_parts_and_stems_count_almost_as_the_word() -> None:
     found = asked("ADR-0172", ["Rule ADR-0172.", "Rule ADR 0172.", "Rule ADR-0173."]).column("coverage")
     assert found[0] == pytest.approx(1)

@@ -52,6 +52,7 @@ EVIDENCE: Final[Mapping[str, tuple[str, str]]] = {
     "best_closeness": ("The pool's closeness", "closeness of the best candidate"),
     "best_coverage": ("The pool's words", "words covered by the best candidate"),
     "best_information": ("The pool's information", "information of the best candidate"),
+    "best_both": ("The pool's best by both", "words covered and closeness together, of the candidate that is best by both"),
     "side_by_side": ("Words side by side", "share of its pairs of words that some candidate has side by side"),
     "unknown": ("Unknown words", "what the words would tell that no candidate has, in nats, on a log scale"),
     "crowd_meaning": ("The crowd's meaning", "meaning of the candidate at rank six: high if many are alike"),
@@ -61,7 +62,7 @@ EVIDENCE: Final[Mapping[str, tuple[str, str]]] = {
     "size": ("Size of the namespace", "number of its notes, on a log scale"),
 }
 OF_ALL: Final = (  # evidence that all candidates of a question share
-    *("best_closeness", "best_coverage", "best_information", "side_by_side", "unknown"),
+    *("best_closeness", "best_coverage", "best_information", "best_both", "side_by_side", "unknown"),
     *("crowd_meaning", "crowd_coverage", "matter", "stop_words", "size"),
 )
 BLOCKS: Final[Mapping[str, str]] = {
