@@ -32,7 +32,7 @@ VERSION: Final = 1
 MODES: Final = ("hybrid", "dense", "lexical")
 FILE: Final = Path(__file__).with_name("calibration.json")
 AT_FLOOR: Final = -math.log(2 * (1 / RECALL_MIN_SCORE - 1))  # log ratio at the floor, where the other ratio is beyond doubt
-# Where caution begins and ends, in multiples of itself, as distances below the floor and above what it lowers to the floor.
+# Where caution begins, below the floor, and ends, above what it lowers to the floor; in multiples of itself.
 FADES: Final = (0.12, 0.25)
 
 
@@ -63,7 +63,8 @@ class Odds:
         if not self.caution:
             return ratio
         begins, ends = AT_FLOOR - FADES[0] * self.caution, AT_FLOOR + (1 + FADES[1]) * self.caution
-        return np.interp(ratio, [-40.0, begins, AT_FLOOR + self.caution, ends, 40.0], [-40.0, begins, AT_FLOOR, ends, 40.0])
+        lowered = np.interp(ratio, [begins, AT_FLOOR + self.caution, ends], [begins, AT_FLOOR, ends])
+        return np.where((begins < ratio) & (ratio < ends), lowered, ratio)
 
 
 @dataclass(frozen=True, slots=True)
