@@ -17,11 +17,10 @@ from scipy.optimize import minimize
 
 from graph.errors import ValidationFailed
 from recall.calibrate import MODES, VERSION, Calibrator, Odds
-from recall.calibrate_measure import figures, ranked, reliability
-from recall.corpora import Asked, Corpus, corpora
+from recall.calibrate_measure import evidence_of, figures, ranked, reliability, set_links
+from recall.corpora import Corpus, corpora
 from recall.embed import Embedder
-from recall.evidence import NAMES, Floats, gathered
-from recall.links import linked
+from recall.evidence import NAMES, Floats
 
 LABELS: Final = Path(__file__).with_name("labels") / "written.json"
 QUERYS: Final = (
@@ -38,11 +37,6 @@ PENALTY: Final = {"answerable": 1e-4, "match": 1e-3}
 CAUTION: Final = {"hybrid": 2.0, "dense": 1.5, "lexical": 1.5}
 FROM_UNANSWERABLE, FROM_ANSWERABLE = 2, 20  # best rows that are noise (a), and noise (b)
 Rows = tuple[Floats, Floats]  # evidence, and the weight of each row
-
-
-def evidence_of(corpus: Corpus, asked: Asked, mode: str) -> Floats:
-    vector = None if mode == "lexical" else asked.embedding
-    return gathered(asked.pool, asked.terms, vector, corpus.background, words=mode != "dense").values
 
 
 def plain_order(values: Floats) -> NDArray[np.intp]:
@@ -119,12 +113,9 @@ def fit_mode(read: Sequence[Corpus], mode: str) -> Calibrator:
 
 def with_links(sets: Sequence[tuple[Corpus, list[Floats]]], match: Odds, mode: str) -> None:
     """Sets the evidence `linked` of all rows by the order that `match` gives them."""
-    at = NAMES.index("linked")
     for corpus, values in sets:
         for asked, mine in zip(corpus.asked, values, strict=True):
-            mine[:, at] = 0
-            words = None if mode == "dense" else asked.terms
-            mine[:, at] = linked(asked.pool, mine, match.log_ratio(mine), words, corpus.background)
+            set_links(corpus, asked, mine, match, mode)
 
 
 def stored(odds: Odds) -> dict[str, Any]:

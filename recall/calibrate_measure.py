@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from recall.calibrate import Calibrator
+from recall.calibrate import Calibrator, Odds
 from recall.config import RECALL_MIN_SCORE
 from recall.corpora import LIMIT, Asked, Corpus
 from recall.evidence import NAMES, Floats, gathered
@@ -16,15 +16,26 @@ from recall.links import linked
 Ranked = tuple[Corpus, Asked, Floats, list[bool]]  # relevance of the first notes, and whether each is relevant
 
 
+def evidence_of(corpus: Corpus, asked: Asked, mode: str) -> Floats:
+    """The evidence of a query's pool as the mode sees it, without the second hop."""
+    vector = None if mode == "lexical" else asked.embedding
+    return gathered(asked.pool, asked.terms, vector, corpus.background, words=mode != "dense").values
+
+
+def set_links(corpus: Corpus, asked: Asked, values: Floats, match: Odds, mode: str) -> None:
+    """Sets the evidence `linked` of a query's rows by the order that `match` gives them without it."""
+    at = NAMES.index("linked")
+    values[:, at] = 0
+    words = None if mode == "dense" else asked.terms
+    values[:, at] = linked(asked.pool, values, match.log_ratio(values), words, corpus.background)
+
+
 def ranked(read: Sequence[Corpus], calibrator: Calibrator, mode: str) -> Iterator[Ranked]:
     """Each query with the relevance of its first `LIMIT` notes."""
     for corpus in read:
         for asked in corpus.asked:
-            words = None if mode == "dense" else asked.terms
-            vector = None if mode == "lexical" else asked.embedding
-            values = gathered(asked.pool, asked.terms, vector, corpus.background, words=mode != "dense").values
-            first = calibrator.match.log_ratio(values)
-            values[:, NAMES.index("linked")] = linked(asked.pool, values, first, words, corpus.background)
+            values = evidence_of(corpus, asked, mode)
+            set_links(corpus, asked, values, calibrator.match, mode)
             relevance = calibrator.probability(values)
             order = np.argsort(-relevance, kind="stable")
             _, best = np.unique(asked.notes[order], return_index=True)
