@@ -55,7 +55,6 @@ def test_the_cookie_is_out_of_reach_and_does_not_hold_the_key(keyed, ns):
     cookie = next(cookie for cookie in cookies if cookie.startswith(SESSION))
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert key.rpartition("_")[2] not in cookie
     assert key.split("_", 2)[2] not in cookie
     overtls = reader.send("/login", key=key, form_token=token, headers={"Origin": "https://localhost"})
     assert all("Secure" in cookie for cookie in overtls.headers.getlist("Set-Cookie"))
